@@ -102,13 +102,14 @@ async def test_predbat_knows_every_minute_to_the_end_of_the_forecast(
     assert [rates.at(ts) for ts in every] == pytest.approx([paid(ts) * 100 for ts in every])
 
 
-async def test_haeo_holds_each_price_until_the_next(hass: HomeAssistant, home: Home, paid: Paid) -> None:
+async def test_haeo_takes_the_price_of_each_quarter_to_the_end_of_the_list(
+    hass: HomeAssistant, home: Home, paid: Paid
+) -> None:
     series = HaeoSeries.read(named_entity(hass, "HAEO").attributes)
     assert series.unit == "EUR/kWh"
-    every = quarters(MIDNIGHT, MIDNIGHT + 4 * DAY_S)
-    assert [series.at(ts) for ts in every if ts < known_until(home)] == [
-        paid(ts) for ts in every if ts < known_until(home)
-    ]
+    every = quarters(home.now - home.now % QUARTER_S, known_until(home))
+    taken = [series.mean(max(ts, home.now), ts + QUARTER_S, now=home.now) for ts in every]
+    assert taken == pytest.approx([paid(ts) for ts in every], abs=1e-6)
 
 
 @pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")

@@ -22,8 +22,9 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# The energy optimizer HAEO plans fewer than four days ahead, so the list for HAEO contains at most 384 prices: four
-# days of quarter-hours. The list takes about 20 kB.
+# The list for the energy optimizer HAEO has at most 384 points: 383 prices, and the end of the last price. The list
+# takes about 20 kB. It covers not quite four days of quarter-hours, because HAEO folds the list into whole days: if the
+# list ended at the time of day at which it begins, HAEO would take the last price for the first.
 MAX_HAEO_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
@@ -136,7 +137,7 @@ def _average_ahead_attributes(prices: PricesNow) -> Attributes:
 def _price_list_attributes(prices: PricesNow) -> Attributes:
     return {
         "rates": prices_in_nord_pool_format(prices.listed_periods),
-        "forecast": haeo_points(prices.listed_periods[:MAX_HAEO_POINTS]),
+        "forecast": haeo_points(prices.listed_periods[: MAX_HAEO_POINTS - 1]),
         # Without the attribute `interpolation_mode`, the energy optimizer HAEO would interpolate between the prices.
         "interpolation_mode": "previous",
     }

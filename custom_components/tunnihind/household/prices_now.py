@@ -248,9 +248,16 @@ def prices_in_nord_pool_format(periods: Iterable[Period]) -> list[dict[str, Any]
     return [{**iso_bounds(period.start, period.end), "value": period.price} for period in periods]
 
 
-def haeo_points(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return a list of prices for the energy optimizer HAEO. Each price is valid until the time of the next price."""
-    return [{"time": tallinn_time(period.start).isoformat(), "value": period.price} for period in periods]
+def haeo_points(periods: Sequence[Period]) -> list[dict[str, Any]]:
+    """Return a list of prices for the energy optimizer HAEO. Each price is valid until the time of the next price.
+
+    The last price is listed again at the end of its period. Otherwise, HAEO would not know where this period ends, and
+    would draw a line from its price to the first price, because HAEO repeats the list.
+    """
+    bounds = [(period.start, period.price) for period in periods] + [
+        (period.end, period.price) for period in periods[-1:]
+    ]
+    return [{"time": tallinn_time(ts).isoformat(), "value": price} for ts, price in bounds]
 
 
 def emhass_mapping(periods: Iterable[Period]) -> dict[str, float]:

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_bytes
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from custom_components.tunnihind.entities.price_sensor import MAX_HAEO_POINTS
 from custom_components.tunnihind.household.prices_now import (
@@ -14,9 +16,11 @@ from custom_components.tunnihind.household.prices_now import (
     timeline_of,
 )
 from custom_components.tunnihind.prices.tariff import Tariff
+from custom_components.tunnihind.prices.timeline import Period
 from custom_components.tunnihind.server.answers import Band, MarketPrices
 from tests.integration.household.test_entities import enable_all
 from tests.support.household.home import DAY_S, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.price_readers import HaeoSeries
 from tests.support.household.recording_proxy import RecordingProxy
 from tests.support.household.state_changes import record_state_changes
 from tunnihind.market import HOUR_S, QUARTER_S
@@ -90,10 +94,32 @@ def test_the_longest_horizon_is_listed_to_its_end() -> None:
     longest = json_bytes(
         {
             "rates": prices_in_nord_pool_format(prices.listed_periods),
-            "forecast": haeo_points(prices.listed_periods[:MAX_HAEO_POINTS]),
+            "forecast": haeo_points(prices.listed_periods[: MAX_HAEO_POINTS - 1]),
         }
     )
     assert len(longest) < 99_000
+
+
+@given(
+    step_s=st.sampled_from([QUARTER_S, HOUR_S]),
+    hours=st.integers(1, 216).filter(lambda hours: hours % 24 != 0),
+    minute=st.integers(0, 9 * 24 * 60),
+    factor=st.integers(1, 450),
+)
+@example(step_s=QUARTER_S, hours=216, minute=0, factor=199)
+def test_haeo_takes_every_listed_price_whenever_it_plans(step_s: int, hours: int, minute: int, factor: int) -> None:
+    """Where a list of whole days begins, HAEO can't tell its first price from its last."""
+    starts = range(MIDNIGHT, MIDNIGHT + hours * HOUR_S, step_s)
+    prices = [(place * factor % 451 - 50) / 100 for place in range(len(starts))]
+    every = [Period(ts, ts + step_s, price, price, price, True) for ts, price in zip(starts, prices, strict=True)]
+    listed = every[: MAX_HAEO_POINTS - 1]
+    now = MIDNIGHT + minute * 60 % (listed[-1].end - MIDNIGHT)
+    series = HaeoSeries.read(
+        {"forecast": haeo_points(listed), "interpolation_mode": "previous", "unit_of_measurement": "EUR/kWh"}
+    )
+    ahead = [period for period in listed if period.end > now]
+    taken = [series.mean(max(period.start, now), period.end, now=now) for period in ahead]
+    assert taken == pytest.approx([period.price for period in ahead], abs=1e-4)
 
 
 async def test_the_list_changes_only_with_the_data(hass: HomeAssistant, afternoon: Home, proxy: RecordingProxy) -> None:

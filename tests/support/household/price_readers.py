@@ -8,9 +8,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any, Final
 
+import numpy as np
+
 MINUTE_S: Final = 60
+DAY_S: Final = 86_400
+JUST_BEFORE_S: Final = 1e-3
 EVCC_SLOT_S: Final = 900
 PREDBAT_PAGES: Final = 3
 
@@ -125,27 +130,42 @@ class PredbatRates:
 class HaeoSeries:
     """HAEO's data from a sensor: points in time, and their unit."""
 
-    points: Sequence[tuple[int, float]]
-    holds: bool
-    """If true, a point's value holds until the next point. If false, HAEO draws a line between two points."""
+    points: Sequence[tuple[float, float]]
+    """Between two points, HAEO draws a line. A value that holds until the next point has a second point just before."""
     unit: str
 
     @classmethod
     def read(cls, attributes: Mapping[str, Any]) -> HaeoSeries:
-        """Read a sensor in HAEO's own format if possible, otherwise in Nord Pool's."""
-        own = attributes.get("forecast")
-        if own and all({"time", "value"} <= item.keys() for item in own) and attributes.get("unit_of_measurement"):
-            points = sorted((instant(item["time"]), float(item["value"])) for item in own)
-            return cls(points, attributes.get("interpolation_mode") == "previous", attributes["unit_of_measurement"])
-        days = (*attributes["raw_today"], *attributes.get("raw_tomorrow", ()))
-        points = sorted((instant(item["start"]), float(item["value"])) for item in days)
-        return cls(points, True, f"{attributes['currency']}/kWh")
+        """Read a sensor in HAEO's own format."""
+        points = sorted((instant(item["time"]), float(item["value"])) for item in attributes["forecast"])
+        holds = attributes.get("interpolation_mode") == "previous"
+        return cls(_steps(points) if holds else points, attributes["unit_of_measurement"])
 
-    def at(self, ts: int) -> float:
-        """Return the price at an instant. The last price applies without end."""
-        assert self.holds, "HAEO would draw lines between the prices"
-        assert self.points[0][0] <= ts, "HAEO has no price for the beginning"
-        return [value for start, value in self.points if start <= ts][-1]
+    def mean(self, start: int, end: int, *, now: int) -> float:
+        """Return the mean price from `start` to `end` in a plan that begins at `now`."""
+        times, values = zip(*self._from(now), strict=True)
+        between = [ts for ts in times if start < ts < end]
+        grid = [start, *between, end]
+        return float(np.trapezoid(np.interp(grid, times, values), grid)) / (end - start)
+
+    def _from(self, now: int) -> list[tuple[float, float]]:
+        """Return the points from `now` on.
+
+        HAEO completes the list to whole days, with its earliest points of the missing times of day. These days follow
+        each other in a circle, which HAEO cuts open at `now`: points before `now` come after all others.
+        """
+        first, last = self.points[0][0], self.points[-1][0]
+        circle = max(1, math.ceil((last - first) / DAY_S)) * DAY_S
+        missing_from = first + (last - first) % DAY_S
+        missing = [(ts + last - missing_from, value) for ts, value in self.points if missing_from < ts < first + DAY_S]
+        folded = [((ts - now) % circle + now, value) for ts, value in (*self.points, *missing)]
+        return sorted(folded, key=lambda point: point[0])
+
+
+def _steps(points: Sequence[tuple[int, float]]) -> list[tuple[float, float]]:
+    """Add a point just before each point, with the value of the point before."""
+    before = [(ts - JUST_BEFORE_S, held) for (_, held), (ts, _) in pairwise(points)]
+    return sorted([*points, *before])
 
 
 _STARTS: Final = ("time", "start", "hour", "start_time", "datetime")
