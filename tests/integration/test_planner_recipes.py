@@ -5,16 +5,16 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import pytest
 import yaml
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers.json import json_dumps
-from homeassistant.helpers.template import Template
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import async_capture_events
 
 from tests.integration.household.test_entities import enable_all
-from tests.integration.household.test_services import ask
 from tests.support import documents
 from tests.support.household.home import PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tests.support.household.price_readers import (
@@ -83,14 +83,54 @@ def jq(program: str, document: str) -> str:
     return subprocess.run(["jq", "-r", program], input=document, capture_output=True, text=True, check=True).stdout
 
 
-async def test_emhass_gets_each_quarter_from_the_current_one_on(hass: HomeAssistant, home: Home, paid: Paid) -> None:
-    answer = await ask(hass, "get_prices", shape="mapping")
-    key, _, template = setting("EMHASS").partition(": ")
-    assert key == "load_cost_forecast"
-    sent = json_dumps(Template(template.strip('"'), hass).async_render({"answer": answer}))
-    now = home.now - home.now % QUARTER_S
-    steps = emhass_steps(sent, now, 192, QUARTER_S)
-    assert steps == pytest.approx([paid(now + step * QUARTER_S) for step in range(192)])
+def emhass_script() -> list[dict[str, Any]]:
+    """Return the script that the guide describes, with a request whose data can be seen."""
+    guide = documents.section("For other programs")
+    steps = documents.codes(" ".join(re.findall(r"^\d\. .*(?:\n   .*)*", guide, re.MULTILINE)))
+    get_prices, *fields, stop = steps
+    data = yaml.safe_load("\n".join(fields))
+    [row] = re.findall(r"^\| EMHASS \|.*", guide, re.MULTILINE)
+    request = yaml.safe_load("\n".join(documents.codes(row.replace("\\|", "|"))))
+    response = {"response_variable": data.pop("response_variable")}
+    return [
+        {"action": get_prices, "data": data, **response},
+        yaml.safe_load(stop),
+        {"event": "request", "event_data": request},
+    ]
+
+
+async def emhass_requests(hass: HomeAssistant) -> list[dict[str, Any]]:
+    """Run the guide's script, and return the data of the requests to EMHASS."""
+    requests = async_capture_events(hass, "request")
+    assert await async_setup_component(hass, "script", {"script": {"plan": {"sequence": emhass_script()}}})
+    await hass.services.async_call("script", "plan", blocking=True)
+    return [event.data for event in requests]
+
+
+async def test_emhass_gets_each_quarter_of_a_day_from_the_nearest_on(
+    hass: HomeAssistant, home: Home, paid: Paid
+) -> None:
+    [request] = await emhass_requests(hass)
+    start = (home.now + QUARTER_S // 2) // QUARTER_S * QUARTER_S
+    assert 95 <= request["prediction_horizon"] <= 96
+    steps = emhass_steps(json_dumps(request["load_cost_forecast"]), start, request["prediction_horizon"], QUARTER_S)
+    assert steps == pytest.approx([paid(start + step * QUARTER_S) for step in range(request["prediction_horizon"])])
+
+
+@pytest.mark.parametrize(
+    ("now", "planned"),
+    [("11:00", [52]), ("12:00", [48]), ("12:07", [48]), ("12:08", []), ("12:30", []), ("23:59", [])],
+)
+async def test_emhass_plans_known_quarters_only_and_at_least_12_hours(
+    hass: HomeAssistant, make_home: MakeHome, now: str, planned: list[int]
+) -> None:
+    home = await make_home(f"2026-01-14T{now}:00+02:00", "2026-01-15T00:00:00+02:00")
+    home.forecast_of = None
+    home.serve()
+    await home.add()
+    requests = await emhass_requests(hass)
+    assert [request["prediction_horizon"] for request in requests] == planned
+    assert [len(request["load_cost_forecast"]) for request in requests] == planned
 
 
 async def test_predbat_knows_every_minute_to_the_end_of_the_forecast(
