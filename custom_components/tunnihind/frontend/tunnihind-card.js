@@ -317,11 +317,12 @@ const [LOW_PX, MIDDLE_PX] = [76, 130];
 
 /** Draws the prices, the selling price, the plans and the extremes. */
 class CardDrawing extends Drawing {
-  /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick opens a plan, or without a plan the list of the plans in view */
-  constructor(place, lanes, pick) {
+  /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick opens a plan, or without a plan the list of the plans in view @param {() => void} fit makes room for the picture, and measures it */
+  constructor(place, lanes, pick, fit) {
     super(place, { behind: ["ahead"], before: ["selling", "links", "strips", "dots"] });
     this.lanes = lanes;
     this.pick = pick;
+    this.fit = fit;
     this.isLow = false;
     this.wording = /** @type {Wording} */ (/** @type {unknown} */ (null));
   }
@@ -338,6 +339,7 @@ class CardDrawing extends Drawing {
 
   /** @param {Scene} scene */
   draw(scene) {
+    this.fit();
     const { width, height } = this.size;
     if (!width || !height) return;
     this.wording = scene.wording;
@@ -706,17 +708,23 @@ const cardClass = (Base) => class extends Base {
     this.timer = 0;
     /** @type {unknown[]} the values from which the readout was last made */
     this.readoutValues = [];
+    /** Whether no text has changed since `fit`. */
+    this.isFitted = false;
     const root = this.attachShadow({ mode: "open" });
     root.innerHTML = CARD_HTML;
     /** @type {Record<string, HTMLElement>} */
     this.elements = Object.fromEntries([...root.querySelectorAll("[class], ha-card")].map((part) => [part.className || "card", /** @type {HTMLElement} */ (part)]));
-    const drawing = new CardDrawing(this.elements.chart, this.elements.lanes, (plan) => (plan ? this.openPlan(plan) : this.showPlanList()));
+    const drawing = new CardDrawing(this.elements.chart, this.elements.lanes, (plan) => (plan ? this.openPlan(plan) : this.showPlanList()), () => this.isFitted || this.fit());
     this.chart = new CardChart(this.elements.field, drawing, () => Date.now() / 1000 + this.aheadS, () => this.showReadout());
     for (const range of RANGES) this.elements[range].onclick = () => this.chart.chooseRange(range);
     this.elements.list.onclick = () => /** @type {HTMLDialogElement} */ (this.elements.list).close();
     this.elements.earlier.onclick = () => this.chart.panByShare(-1 / 2);
     this.elements.later.onclick = () => this.chart.panByShare(1 / 2);
-    this.resized = new ResizeObserver(() => this.fit());
+    this.resized = new ResizeObserver(() => {
+      const { size } = drawing;
+      this.fit();
+      if (size.width !== drawing.size.width || size.height !== drawing.size.height) this.chart.redraw();
+    });
     this.onReady = () => {
       // After a reconnection, another subscription may have this subscription's number. `unsubscribe` would end the other one.
       this.subscription = null;
@@ -877,6 +885,7 @@ const cardClass = (Base) => class extends Base {
     if (message) {
       setText(elements.note, "");
       this.announceSize();
+      this.fit();
       return;
     }
     const plans = (contents.plans ?? []).filter(({ entity_id: id }) => config.show_plans !== false && (!config.plans?.length || config.plans.includes(id ?? "")));
@@ -901,7 +910,6 @@ const cardClass = (Base) => class extends Base {
     setText(elements.summary, this.summary());
     this.readoutValues = [];
     this.showReadout();
-    this.fit();
   }
 
   /** If the card's number of rows has changed, makes the dashboard read the number. */
@@ -988,9 +996,10 @@ const cardClass = (Base) => class extends Base {
     const hasForecast = periodsInView(periods, view).some((period) => !isPublished(period));
     const [period, sold] = [periods, selling].map((known) => periodAt(known, pointedStart ?? now));
     const running = period ? plans.filter((plan) => piecesIn(plan, { from: period.start, to: period.end }).length) : [];
-    const shown = [period, sold, pointedStart, hasForecast, wording];
+    const shown = [period, sold, pointedStart, hasForecast, wording, chart.range];
     if (shown.every((one, i) => one === this.readoutValues[i])) return;
     this.readoutValues = shown;
+    this.isFitted = false;
     const legend = hasForecast ? [["", wording.say("legend")]] : [];
     if (selling.length) legend.push(["sold", wording.say("selling")]);
     elements.legend.innerHTML = legend.map(([name, text]) => `<span><i class="${name}"></i>${text}</span>`).join("");
@@ -1026,16 +1035,17 @@ const cardClass = (Base) => class extends Base {
     return lines;
   }
 
-  /** Hides parts of the card until the rest fits, and draws the chart. */
+  /** Hides parts of the card until the rest fits, and measures the chart. */
   fit() {
     const { card, chart, field } = this.elements;
     if (!this.clientHeight) return;
+    this.isFitted = true;
     for (const { name, least } of SIZES) {
       card.className = name;
-      if (card.scrollHeight <= card.clientHeight && (field.hidden || chart.clientHeight >= least)) break;
+      // The chart gets the height that the texts leave. What is drawn in it changes `scrollHeight`, but not this height.
+      if (field.hidden ? card.scrollHeight <= card.clientHeight : chart.clientHeight >= least) break;
     }
     this.chart.drawing.measure();
-    this.chart.redraw();
   }
 };
 

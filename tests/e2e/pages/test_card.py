@@ -639,11 +639,14 @@ async def test_in_a_small_card_price_and_level_are_there_in_full(browser: Browse
             assert inside["y"] + inside["height"] <= outside["y"] + outside["height"], name
 
 
-def sizes() -> list[tuple[float, int]]:
-    """Return width and height of a card from 6 x 4 to 12 x 12 on a desktop, and on a phone of 6 and of 12 columns."""
+def sizes(least_rows: int = 4) -> list[tuple[float, int]]:
+    """Return width and height of a card of 6 to 12 columns on a desktop, and of 6 and 12 columns on a phone.
+
+    The card has from `least_rows` to 12 rows.
+    """
     columns = [(500, range(6, 13)), (344, (6, 12))]
     widths = [(section - 11 * 8) / 12 * count + (count - 1) * 8 for section, counts in columns for count in counts]
-    return [(width, rows * 64 - 8) for width in widths for rows in range(4, 13)]
+    return [(width, rows * 64 - 8) for width in widths for rows in range(least_rows, 13)]
 
 
 OUTSIDE = """(card, [config, locale, contents, sizes]) => {
@@ -687,6 +690,66 @@ async def test_nothing_is_cut_at_any_size_with_any_option_and_banner(
         for config, banner, language in product(configs, banners, ("en", "et", "ru")):
             told = [config, Look(language=language).profile, {**quiet, **banner}, sizes()]
             assert await card(page).evaluate(OUTSIDE, told) == [], (config, banner, language)
+
+
+CARDS_OF_ALL_SIZES = """([locale, sizes]) => {
+  const place = ([width, height]) => `width: ${width}px; height: ${height}px`;
+  document.querySelector("main").replaceChildren(...sizes.map((size) => {
+    const card = document.createElement("tunnihind-card");
+    const { drawing } = card.chart;
+    const draw = drawing.draw.bind(drawing);
+    drawing.draw = (scene) => { card.draws += 1; draw(scene); };
+    const div = Object.assign(document.createElement("div"), { style: place(size) });
+    div.append(card);
+    card.setConfig({});
+    card.hass = hass(locale);
+    return div;
+  }));
+  const frames = async (n) => { for (let i = 0; i < n; i++) await new Promise(requestAnimationFrame); };
+  // Applies a change to all cards, and returns the sizes that draw more than once, or change after the first frame.
+  window.restless = async (change) => {
+    const cards = [...document.querySelectorAll("tunnihind-card")];
+    for (const card of cards) card.draws = 0;
+    change(cards, (card, i) => { card.parentNode.style = place(sizes[i]); });
+    await frames(3);
+    const heights = cards.map((card) => card.elements.chart.clientHeight);
+    await frames(3);
+    return cards.filter((card, i) => card.draws > 1 || card.elements.chart.clientHeight !== heights[i])
+      .map((card) => [card.parentNode.style.cssText, card.draws]);
+  };
+  return restless(() => {});
+}"""
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{}, {"title": "Price"}, {"title": "Electricity at our house in the country", "show_selling": True}],
+    ids=["plain", "title", "long title"],
+)
+async def test_a_card_of_any_size_draws_once_after_a_change_and_then_rests(
+    browser: Browser, household: tuple[int, dict[str, Any]], config: dict[str, Any]
+) -> None:
+    at, contents = household
+    lost = {"lost_since": at - 86_400}
+    tell, choose = "tell(what)", "cards.forEach((card) => card.chart.chooseRange(what))"
+    changes: list[tuple[str, object]] = [
+        ("cards.forEach((card) => card.setConfig(what))", config),
+        (tell, lost),
+        *((choose, span) for span in ("week", "day", "two_days")),
+        *(("cards.forEach((card, i) => resize(card, (i + what) % cards.length))", places) for places in (7, 0)),
+        (tell, {"lost_since": None, "stale_since": at - 86_400, "mode": "demo"}),
+        (tell, {"stale_since": None, "mode": "live", "state": "no_price", **lost}),
+        (tell, {"state": "stopped"}),
+        (tell, {"state": "ready", "problems": ["prices_late"], "lost_since": None}),
+        (tell, {"problems": [], "plans": contents["plans"][:1]}),
+    ]
+    contents["selling"] = example("week_of_quarters")[1]["selling"]
+    # The page has the machine's own clock, because its frames have to be the browser's own.
+    async with opened_card(browser, contents, at, still=False) as page:
+        assert await page.evaluate(CARDS_OF_ALL_SIZES, [Look().profile, sizes(least_rows=2)]) == []
+        for change, what in changes:
+            restless = await page.evaluate(f"what => restless((cards, resize) => {{ {change} }})", what)
+            assert restless == [], (change, what)
 
 
 async def test_the_size_that_is_asked_for_counts_title_selling_price_and_banner(browser: Browser) -> None:
