@@ -233,9 +233,15 @@ export class Wording extends Clock {
     return found === undefined ? this.dayFormats[0].format(ts * 1000) : this.say(found ? "tomorrow" : "today");
   }
 
+  /** The start and the end of a span. If the end is on another day, adds that day. Midnight at the end belongs to the day before. @param {Span} span @param {number} now */
+  timesOverDays({ from, to }, now) {
+    const [first, last] = [from, to - 1].map((ts) => this.dayText(ts, now));
+    return `${first} ${first === last ? this.timeRange(from, to) : `${this.timeOfDay(from)} – ${last} ${this.timeOfDay(to)}`}`;
+  }
+
   /** @param {Plan} plan @param {Span} span @param {number} now */
   planTimes(plan, span, now) {
-    return piecesIn(plan, span).map(({ from, to }) => `${this.dayText(from, now)} ${this.timeRange(from, to)}`).join(", ");
+    return piecesIn(plan, span).map((piece) => this.timesOverDays(piece, now)).join(", ");
   }
 
   /** @param {number} ts @param {number} now */
@@ -270,6 +276,19 @@ export function periodsOf(columns) {
   });
 }
 
+/**
+ * Rounds the parts of a sum to whole numbers that add up to the rounded sum: those with the largest fractions are rounded
+ * up.
+ * @param {number[]} parts
+ */
+export function roundedParts(parts) {
+  const whole = parts.map(Math.floor);
+  const sum = (/** @type {number[]} */ all) => all.reduce((one, other) => one + other, 0);
+  const order = [...parts.keys()].sort((one, other) => whole[one] - parts[one] - (whole[other] - parts[other]));
+  for (const place of order.slice(0, Math.round(sum(parts)) - sum(whole))) whole[place] += 1;
+  return whole;
+}
+
 /** The length of the periods in seconds, or an hour if there are none. @param {Period[]} periods */
 const stepOf = ([first]) => (first ? first.end - first.start : HOUR_S);
 
@@ -285,6 +304,24 @@ export function extremes(periods) {
   const least = compared.reduce((best, period) => (period.price < best.price ? period : best));
   const most = compared.reduce((best, period) => (period.price > best.price ? period : best));
   return least.price === most.price ? null : [least, most];
+}
+
+/**
+ * Windows as spans. Where one window ends as the next one begins, at midnight for example, the device runs on: they are
+ * joined.
+ * @param {[number, number][][]} windows
+ */
+function joinedWindows(windows) {
+  /** @type {Span[][]} */
+  const joined = [];
+  for (const pieces of windows) {
+    const spans = pieces.map(([from, to]) => ({ from, to }));
+    const before = joined.at(-1);
+    const last = before?.at(-1);
+    if (before && last?.to === spans[0]?.from) before.splice(-1, 1, { from: last.from, to: spans[0].to }, ...spans.slice(1));
+    else joined.push(spans);
+  }
+  return joined;
 }
 
 /** A plan's pieces that overlap a span. @param {Plan} plan @param {Span} span */
@@ -660,6 +697,8 @@ const [RETRY_MS, TICK_S] = [15_000, 30];
  * entry's current period.
  */
 const CLOCK_TOLERANCE_S = 60;
+/** Prices are shown in whole hundredths of a cent. */
+const SHOWN_PER_EURO = 10_000;
 /** @type {Record<string, TextKey>} the keys of the texts for refusals and states whose names are not keys of TEXTS */
 const MESSAGE_KEYS = { not_found: "missing", removed: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
 const [TEXT, YES_NO, LIST] = [["\"…\""], [true, false], ["[…]"]];
@@ -889,7 +928,6 @@ const cardClass = (Base) => class extends Base {
       return;
     }
     const plans = (contents.plans ?? []).filter(({ entity_id: id }) => config.show_plans !== false && (!config.plans?.length || config.plans.includes(id ?? "")));
-    const spans = (/** @type {[number, number][]} */ pieces) => pieces.map(([from, to]) => ({ from, to }));
     const known = (/** @type {"prices" | "selling"} */ name) => {
       const coming = periodsOf(contents[name]);
       return [...periodsOf(this.past[name]).filter(({ end }) => end <= (coming[0]?.start ?? end)), ...coming];
@@ -897,7 +935,7 @@ const cardClass = (Base) => class extends Base {
     this.chart.show({
       periods: known("prices"),
       selling: config.show_selling ? known("selling") : [],
-      plans: plans.map(({ name, entity_id, windows }) => ({ name, entity: entity_id, windows: windows.map(spans) })),
+      plans: plans.map(({ name, entity_id, windows }) => ({ name, entity: entity_id, windows: joinedWindows(windows) })),
       isAllPast: this.isPastAnswered,
       wording,
     });
@@ -1022,15 +1060,14 @@ const cardClass = (Base) => class extends Base {
   }
 
   /**
-   * The names and the amounts of a price's parts and of the selling price. Parts that round to zero are left out.
+   * The names and the amounts of a price's parts and of the selling price. The parts add up to the price as it is shown.
+   * Parts that round to zero are left out.
    * @param {Wording} wording @param {Period} [period] @param {number} [sold]
    */
   partLines(wording, period, sold) {
-    const lines = [];
-    for (const name of /** @type {const} */ (["market", "network", "fees", "vat"])) {
-      const amount = period?.parts?.[name] ?? 0;
-      if (Math.abs(amount) >= 0.00005) lines.push([wording.say(name), wording.priceText(amount)]);
-    }
+    const names = /** @type {const} */ (["market", "network", "fees", "vat"]);
+    const amounts = roundedParts(names.map((name) => (period?.parts?.[name] ?? 0) * SHOWN_PER_EURO));
+    const lines = names.map((name, i) => [wording.say(name), wording.priceText(amounts[i] / SHOWN_PER_EURO)]).filter((_, i) => amounts[i]);
     if (sold !== undefined) lines.push([wording.say("selling"), wording.priceText(sold)]);
     return lines;
   }
@@ -1059,7 +1096,8 @@ const page = /** @type {{customCards?: object[]}} */ (/** @type {unknown} */ (wi
   preview: true,
   getEntitySuggestion: (/** @type {any} */ { entities, devices }, /** @type {string} */ id) => {
     const { platform, device_id: device } = entities[id] ?? {};
-    const entry_id = devices[device]?.primary_config_entry;
+    // Home Assistant 2026.4 has no `config_entry_id` yet.
+    const entry_id = devices[device]?.config_entry_id ?? devices[device]?.primary_config_entry;
     return platform === "tunnihind" ? { config: { type: "custom:tunnihind-card", ...(entry_id && { entry_id }) } } : null;
   },
 });

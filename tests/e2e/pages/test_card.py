@@ -45,14 +45,29 @@ async def test_the_current_price_is_shown_large_with_its_level_and_parts(browser
         assert await says(page, "unit") == "c/kWh"
         assert (await says(page, "when")).startswith("Now · 3:00")
         assert await says(page, "level") == "High for the day"
-        shares = [float(text) for text in await part(page, "parts").locator("dd").all_inner_texts()]
-        assert sum(shares) == pytest.approx(price_now(contents) * 100, abs=0.02)
         assert await part(page, "parts").locator("dt").all_inner_texts() == [
             "Market price",
             "Network fee",
             "Other fees",
             "VAT",
         ]
+
+
+SHOWN_PARTS = """card => card.chart.scene.periods.map(({ start }) => {
+  card.chart.pointAtInstant(start);
+  const { amount, parts } = card.elements;
+  return [amount, ...parts.querySelectorAll("dd")].map(({ textContent }) => Number(textContent.replace("−", "-")));
+})"""
+
+
+@pytest.mark.parametrize("unit", ["cents", "euros"])
+@pytest.mark.parametrize("name", ["with_plans", "week_of_quarters"])
+async def test_the_parts_add_up_to_each_price_to_the_last_digit(browser: Browser, name: str, unit: str) -> None:
+    at, contents = example(name)
+    async with opened_card(browser, {**contents, "unit": unit}, at) as page:
+        shown = await card(page).evaluate(SHOWN_PARTS)
+    assert len(shown) == sum(price is not None for price in contents["prices"]["price"])
+    assert [price for price, *parts in shown if sum(parts) != pytest.approx(price)] == []
 
 
 async def test_published_prices_are_bars_and_the_forecast_a_line_in_a_band(browser: Browser) -> None:
@@ -256,6 +271,34 @@ async def test_all_plans_can_be_listed_and_each_be_opened(
         await rows.nth(3).click()
         assert await page.evaluate("opened") == ["binary_sensor.plan_6_window", "binary_sensor.plan_8_window"]
         assert not await part(page, "list").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("windows", "told"),
+    [
+        ([[(9, 11)]], "Today 9:00 AM–11:00 AM"),
+        ([[(21, 24)]], "Today 9:00 PM–12:00 AM"),
+        ([[(21, 41)]], "Today 9:00 PM – Tomorrow 5:00 PM"),
+        ([[(21, 24)], [(24, 41)]], "Today 9:00 PM – Tomorrow 5:00 PM"),
+        ([[(9, 10), (21, 24)], [(24, 26), (30, 31)]],
+         "Today 9:00 AM–10:00 AM, Today 9:00 PM – Tomorrow 2:00 AM, Tomorrow 6:00 AM–7:00 AM"),
+        ([[(-2, 3)]], "Tue, Nov 17 10:00 PM – Today 3:00 AM"),
+        ([[(-2, 0)], [(0, 24)], [(24, 41)]], "Tue, Nov 17 10:00 PM – Tomorrow 5:00 PM"),
+    ],
+)  # fmt: skip
+async def test_a_run_is_told_once_with_the_day_on_which_it_ends(
+    browser: Browser, windows: list[list[tuple[int, int]]], told: str
+) -> None:
+    at, contents = example("with_plans")
+    midnight = contents["prices"]["start"]
+    spans = [[[midnight + hour * 3600 for hour in piece] for piece in window] for window in windows]
+    contents["plans"] = [{**contents["plans"][0], "name": "Car", "windows": spans}]
+    async with opened_card(browser, contents, at) as page:
+        assert await part(page, "lanes").locator("button").get_attribute("title") == f"Car: {told}"
+        await card(page).evaluate("card => card.showPlanList()")
+        assert await part(page, "list").locator("small").inner_text() == told
+        assert f"Car: {told}." in await part(page, "summary").inner_text()
+        assert (await path(page, "strips")).count("M") == told.count("–"), "each run is one strip"
 
 
 async def test_chosen_plans_are_drawn_and_no_others(browser: Browser, household: tuple[int, dict[str, Any]]) -> None:
@@ -834,6 +877,19 @@ async def test_axe_finds_nothing(browser: Browser, name: str, theme: dict[str, s
         await page.evaluate((modules() / "axe-core" / "axe.min.js").read_text())
         result = await page.evaluate("axe.run('tunnihind-card', {resultTypes: ['violations']})")
     assert [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in result["violations"]] == []
+
+
+@pytest.mark.parametrize("field", ["config_entry_id", "primary_config_entry"])
+async def test_the_suggested_card_names_the_entry_of_the_entity(browser: Browser, field: str) -> None:
+    """Home Assistant renames the field: 2026.4 has only the second one, and from 2027.10 on there is only the first."""
+    at, contents = example("hours")
+    home = {
+        "entities": {"sensor.price": {"platform": "tunnihind", "device_id": "hub"}},
+        "devices": {"hub": {field: "a"}},
+    }
+    async with opened_card(browser, contents, at) as page:
+        found = await page.evaluate("home => customCards[0].getEntitySuggestion(home, 'sensor.price')", home)
+    assert found == {"config": {"type": "custom:tunnihind-card", "entry_id": "a"}}
 
 
 async def test_a_page_that_is_read_from_the_right_keeps_time_going_right(browser: Browser) -> None:
