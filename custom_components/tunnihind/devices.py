@@ -12,7 +12,10 @@ from .server.client import url_without_password
 
 
 def server_device_info(coordinator: TunnihindCoordinator) -> DeviceInfo:
-    """Return the description of the server's device. The device stays the same if the entry gets another server."""
+    """Return the description of the server's device. The device stays the same if the entry gets another server.
+
+    Blueprints read the entry's id from the device's identifier, because every version of Home Assistant has it.
+    """
     about = coordinator.about
     return DeviceInfo(
         identifiers={(DOMAIN, coordinator.config_entry.entry_id)},

@@ -1,6 +1,6 @@
 """A Home Assistant that has the blueprints in its folder."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -29,3 +29,10 @@ async def _home(hass: HomeAssistant, tmp_path: Path) -> AsyncIterator[None]:
     yield
     if hass.services.has_service("automation", "turn_off"):
         await hass.services.async_call("automation", "turn_off", {"entity_id": "all"}, blocking=True)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_deprecated(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail if a blueprint uses what a later Home Assistant will lack."""
+    yield
+    assert [record.getMessage() for record in caplog.get_records("call") if "deprecated" in record.getMessage()] == []

@@ -120,11 +120,13 @@ async def test_the_battery_rests_if_a_window_ended_during_a_restart(home: Home) 
 
 
 @rings_between_steps
-async def test_the_battery_rests_if_the_plans_are_lost(home: Home) -> None:
+@pytest.mark.parametrize("how", ["unloaded", "removed"])
+async def test_the_battery_rests_if_the_plans_are_lost(home: Home, how: str) -> None:
     told = modes(home)
     await use(home, "run_battery", inputs(home))
     await live_until(home, NOON + HOUR_S)
-    await home.hass.config_entries.async_unload(home.entry.entry_id)
+    entries = home.hass.config_entries
+    await (entries.async_unload if how == "unloaded" else entries.async_remove)(home.entry.entry_id)
     await live_until(home, NOON + HOUR_S + QUARTER_S)
     # Both windows are lost, one after the other.
     assert told == [("charge", NOON), *[("rest", NOON + HOUR_S + QUARTER_S)] * 2]

@@ -16,7 +16,7 @@ from tests.support.household.blueprints import (
     use_from_a_start_on,
     window_of,
 )
-from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
+from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
 NOON: Final = instant("2026-01-14T12:00:00+02:00")
@@ -88,6 +88,47 @@ async def test_the_heating_is_not_off_for_longer_than_allowed(home: Home, switch
     await turn(home, DEVICE, "on")
     await home.at(END + HOUR_S)
     assert switchings[1:] == [("off", NOON), ("on", NOON + 3 * HOUR_S // 2)]
+
+
+async def test_a_reload_does_not_lengthen_the_time_without_heating(home: Home, switchings: list[Switching]) -> None:
+    await use(home, "heat_floor", inputs(home, longest=1.5))
+    await turn(home, DEVICE, "on")
+    await home.at(NOON + HOUR_S)
+    await restart(home)
+    await home.at(END + HOUR_S)
+    assert switchings[1:] == [("off", NOON), ("on", NOON + 3 * HOUR_S // 2)]
+
+
+async def test_a_start_after_too_long_without_heating_switches_it_on(home: Home, switchings: list[Switching]) -> None:
+    await home.at(NOON + 2 * HOUR_S)
+    await use_from_a_start_on(home, "heat_floor", inputs(home, longest=1.5))
+    assert switchings == [("on", NOON + 2 * HOUR_S)]
+
+
+async def test_the_time_without_heating_counts_over_two_windows_in_a_row(make_home: MakeHome) -> None:
+    midnight = NOON + 12 * HOUR_S
+    home = await make_home(
+        "2026-01-14T16:20:00+02:00",
+        PUBLISHED_TOMORROW,
+        price_of=cheap_in(hours_from(midnight - 3 * HOUR_S, 6), cheap=300.0, dear=50.0),
+    )
+    await home.add(plans={PLAN_ID: DEAR_HOURS})
+    await use(home, "heat_floor", inputs(home, longest=5))
+    await turn(home, DEVICE, "on")
+    switchings = switched(home)
+    await home.at(midnight + 4 * HOUR_S)
+    assert switchings == [("off", midnight - 3 * HOUR_S), ("on", midnight + 2 * HOUR_S)]
+
+
+@rings_between_steps
+async def test_the_floor_is_heated_again_if_the_plan_is_deleted(home: Home, switchings: list[Switching]) -> None:
+    await use(home, "heat_floor", inputs(home))
+    await turn(home, DEVICE, "on")
+    await home.at(NOON + HOUR_S)
+    home.hass.config_entries.async_remove_subentry(home.entry, PLAN_ID)
+    await home.settle()
+    await home.at(NOON + HOUR_S + 300)
+    assert switchings[1:] == [("off", NOON), ("on", NOON + HOUR_S + 300)]
 
 
 async def test_a_cold_floor_is_heated_until_the_expensive_hours_are_over(

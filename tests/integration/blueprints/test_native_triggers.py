@@ -64,6 +64,101 @@ async def test_the_device_stops_if_the_window_ended_during_a_restart(make_home: 
     assert home.hass.states.is_state(DEVICE, "off")
 
 
+async def lose(home: Home, how: str) -> None:
+    """Lose the plan: the integration is unloaded, as after a failed update, or removed."""
+    entries = home.hass.config_entries
+    await (entries.async_unload if how == "unloaded" else entries.async_remove)(home.entry.entry_id)
+    await home.settle()
+
+
+LOSSES = pytest.mark.parametrize("how", ["unloaded", "removed"])
+
+
+@LOSSES
+@FOLLOWERS
+async def test_the_device_stops_five_minutes_after_its_plan_is_lost(
+    make_home: MakeHome, blueprint: str, how: str
+) -> None:
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    switchings = switched(home)
+    await use(home, blueprint, follower(home, blueprint))
+    await home.at(NOON + HOUR_S)
+    await lose(home, how)
+    await home.at(NOON + HOUR_S + 299)
+    assert switchings == [("on", NOON)]
+    await home.at(NOON + 2 * HOUR_S)
+    assert switchings == [("on", NOON), ("off", NOON + HOUR_S + QUARTER_S)]
+
+
+@FOLLOWERS
+async def test_the_device_goes_on_when_its_plan_comes_back_within_the_window(
+    make_home: MakeHome, blueprint: str
+) -> None:
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    switchings = switched(home)
+    await use(home, blueprint, follower(home, blueprint))
+    await home.at(NOON + HOUR_S)
+    await lose(home, "unloaded")
+    await home.at(NOON + HOUR_S + 300)
+    await restart(home, at=NOON + HOUR_S + 600)
+    await home.at(NOON + 4 * HOUR_S)
+    assert switchings[1:] == [("off", NOON + HOUR_S + 300), ("on", NOON + HOUR_S + 600), ("off", NOON + 3 * HOUR_S)]
+
+
+@FOLLOWERS
+async def test_a_reload_within_the_window_switches_nothing(make_home: MakeHome, blueprint: str) -> None:
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    switchings = switched(home)
+    await use(home, blueprint, follower(home, blueprint))
+    await home.at(NOON + HOUR_S)
+    await restart(home, at=NOON + HOUR_S + 240)
+    await home.at(NOON + 4 * HOUR_S)
+    assert switchings == [("on", NOON), ("off", NOON + 3 * HOUR_S)]
+
+
+@LOSSES
+async def test_water_is_heated_by_the_fail_safe_hours_while_its_plan_is_lost(make_home: MakeHome, how: str) -> None:
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    switchings = switched(home)
+    hours = {"fail_safe_from": "12:30:00", "fail_safe_until": "14:00:00"}
+    await use(home, "heat_water", {**follower(home, "heat_water"), **hours})
+    await home.at(NOON + HOUR_S)
+    await lose(home, how)
+    await home.at(NOON + 3 * HOUR_S)
+    assert switchings == [("on", NOON), ("off", NOON + 2 * HOUR_S)]
+
+
+@LOSSES
+async def test_the_car_is_charged_anyway_while_its_plan_is_lost_if_so_chosen(make_home: MakeHome, how: str) -> None:
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    await use(home, "charge_car", {**follower(home, "charge_car"), "charge_anyway": True})
+    switchings = switched(home)
+    await home.at(NOON - HOUR_S)
+    await lose(home, how)
+    await home.at(NOON - HOUR_S + 299)
+    assert switchings == []
+    await home.at(NOON)
+    assert switchings == [("on", NOON - HOUR_S + QUARTER_S)]
+
+
+async def test_a_car_that_is_charged_anyway_stops_when_the_plan_is_back(make_home: MakeHome) -> None:
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    await lose(home, "unloaded")
+    await use_from_a_start_on(home, "charge_car", {**follower(home, "charge_car"), "charge_anyway": True})
+    switchings = switched(home)
+    await lose(home, "unloaded")
+    await home.at(home.now + 300)
+    await restart(home)
+    await home.at(NOON)
+    assert [how for how, _ in switchings] == ["on", "off", "on"]
+
+
 async def test_water_is_heated_in_the_fail_safe_hours_of_a_day_without_a_window(make_home: MakeHome) -> None:
     home = await make_home("2026-01-15T00:50:00+02:00", PUBLISHED_TOMORROW)
     await home.add(plans={PLAN_ID: {**ONE_PIECE, "price_cap": 0.1}})
@@ -177,6 +272,55 @@ async def test_the_dishwasher_catches_up_on_a_missed_start(make_home: MakeHome) 
     assert len(starts) == 1
     await restart(home)
     assert len(starts) == 1
+
+
+@pytest.mark.parametrize("ready_at", [NOON, NOON + HOUR_S // 2], ids=["as it starts", "after its start"])
+async def test_a_reload_does_not_start_the_dishwasher_in_a_window_older_than_ready(
+    make_home: MakeHome, ready_at: int
+) -> None:
+    home = await make_home(price_of=cheap_in([NOON, NOON + HOUR_S, NOON + 4 * HOUR_S]))
+    await home.add(plans={PLAN_ID: {"duration": 180, "split": True}})
+    starts = async_mock_service(home.hass, "test", "start")
+    await use(home, "start_dishwasher", machine(home))
+    await home.at(ready_at)
+    await turn(home, READY, "on")
+    await restart(home, at=NOON + HOUR_S)
+    assert starts == []
+    assert home.hass.states.is_state(READY, "on")
+    await home.at(NOON + 4 * HOUR_S)
+    assert len(starts) == 1
+
+
+@pytest.mark.parametrize(
+    ("last_run", "starts_now"),
+    [("2026-01-14T11:50:00+02:00", 1), ("2026-01-14T12:30:00+02:00", 0)],
+    ids=["ready before the window", "ready in the window"],
+)
+async def test_a_start_of_home_assistant_knows_when_ready_was_turned_on(
+    make_home: MakeHome, last_run: str, starts_now: int
+) -> None:
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    starts = async_mock_service(home.hass, "test", "start")
+    mock_restore_cache(home.hass, [State("automation.home", "on", {"last_triggered": last_run})])
+    await home.at(NOON + HOUR_S)
+    # After a restart, the state of a toggle helper is new.
+    await turn(home, READY, "on")
+    await use_from_a_start_on(home, "start_dishwasher", machine(home))
+    assert len(starts) == starts_now
+
+
+async def test_the_automation_notes_when_ready_was_turned_on(make_home: MakeHome) -> None:
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    starts = async_mock_service(home.hass, "test", "start")
+    await use(home, "start_dishwasher", machine(home))
+    await home.at(NOON + HOUR_S)
+    await turn(home, READY, "on")
+    automation = home.hass.states.get("automation.home")
+    assert automation is not None
+    assert automation.attributes["last_triggered"].timestamp() == home.now
+    assert starts == []
 
 
 def teller(home: Home, language: str = "en") -> dict[str, Any]:
