@@ -13,6 +13,7 @@ from homeassistant.helpers.selector import ConfigEntrySelector
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
+from ..choices import one_of
 from ..const import CONF_REHEARSAL, DOMAIN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..errors import Refusal
@@ -32,7 +33,7 @@ class Direction(StrEnum):
     SELL = "sell"
 
 
-DIRECTION_FIELD: Final = {vol.Optional(ATTR_DIRECTION, default=Direction.BUY): vol.In(list(Direction))}
+DIRECTION_FIELD: Final = {vol.Optional(ATTR_DIRECTION, default=Direction.BUY): one_of(Direction)}
 ENTRY_FIELD: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"integration": DOMAIN})}
 
 
@@ -44,7 +45,7 @@ def parse_duration(given: object) -> timedelta:
     try:
         return cv.positive_time_period(given)
     except OverflowError as error:
-        raise vol.Invalid(f"{given!r} is too long") from error
+        raise vol.Invalid("expected a shorter time") from error
 
 
 async def coordinator_of_call(call: ServiceCall) -> TunnihindCoordinator:

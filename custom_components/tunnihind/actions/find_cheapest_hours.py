@@ -9,6 +9,7 @@ import voluptuous as vol
 from homeassistant.core import ServiceCall, ServiceResponse
 from homeassistant.helpers import config_validation as cv
 
+from ..choices import one_of
 from ..errors import Refusal
 from ..plans.plan import window_in_span
 from ..plans.settings import (
@@ -50,13 +51,13 @@ SCHEMA: Final = vol.Schema(
         vol.Optional("min_piece"): parse_duration,
         vol.Optional("earliest"): cv.datetime,
         vol.Optional("deadline"): cv.datetime,
-        vol.Optional("horizon", default=Horizon.PUBLISHED): vol.In(list(Horizon)),
+        vol.Optional("horizon", default=Horizon.PUBLISHED): one_of(Horizon),
         vol.Optional("price_cap"): vol.All(vol.Coerce(float), _finite_cents),
-        vol.Optional("kind", default=PlanKind.CHEAPEST): vol.In(_KINDS),
+        vol.Optional("kind", default=PlanKind.CHEAPEST): one_of(_KINDS),
         vol.Optional("tolerance", default=0.0): vol.All(
             vol.Coerce(float), _finite_cents, vol.Range(0, MAX_TOLERANCE_CENTS)
         ),
-        vol.Optional("prefer", default=Preference.EARLIEST): vol.In(list(Preference)),
+        vol.Optional("prefer", default=Preference.EARLIEST): one_of(Preference),
     }
 )
 

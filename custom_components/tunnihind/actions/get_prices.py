@@ -8,6 +8,7 @@ from homeassistant.core import ServiceCall, ServiceResponse
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
+from ..choices import one_of
 from ..household.prices_now import emhass_mapping, prices_in_nord_pool_format
 from ..prices.timeline import HOUR_S, QUARTER_S, Period
 from .call import (
@@ -47,8 +48,8 @@ SCHEMA: Final = vol.Schema(
         vol.Optional(ATTR_START): cv.datetime,
         vol.Optional(ATTR_END): cv.datetime,
         vol.Optional(ATTR_FORECAST, default=True): cv.boolean,
-        vol.Optional(ATTR_RESOLUTION): vol.In(RESOLUTIONS),
-        vol.Optional(ATTR_FORMAT, default=PriceFormat.LIST): vol.In(list(PriceFormat)),
+        vol.Optional(ATTR_RESOLUTION): one_of(RESOLUTIONS),
+        vol.Optional(ATTR_FORMAT, default=PriceFormat.LIST): one_of(PriceFormat),
     }
 )
 

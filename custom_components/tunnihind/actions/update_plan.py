@@ -13,6 +13,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
 from homeassistant.util.json import JsonObjectType
 
+from ..choices import one_of
 from ..const import DOMAIN
 from ..coordinator import TunnihindCoordinator
 from ..entity import async_change_plans
@@ -58,7 +59,7 @@ PLAN_FIELD_CHECKS: Final[Mapping[str, Any]] = {
     "max_starts": vol.Any(None, _whole_number),
     "earliest": vol.Any(None, _WALL_TIME),
     "deadline": vol.Any(None, _WALL_TIME),
-    "horizon": vol.In(list(Horizon)),
+    "horizon": one_of(Horizon),
     "price_cap": vol.Any(None, _number),
     "tolerance": vol.Any(None, _number),
 }
@@ -66,7 +67,7 @@ SCHEMA: Final = cv.make_entity_service_schema(
     {
         vol.Optional(ATTR_ENABLED): cv.boolean,
         **{vol.Optional(name): checked for name, checked in PLAN_FIELD_CHECKS.items()},
-        vol.Optional(ATTR_CLEAR, default=list): vol.All(cv.ensure_list, [vol.In(list(PLAN_FIELD_CHECKS))]),
+        vol.Optional(ATTR_CLEAR, default=list): vol.All(cv.ensure_list, [one_of(PLAN_FIELD_CHECKS)]),
         vol.Optional(ATTR_ENERGY_READ_AT): cv.datetime,
         vol.Optional(ATTR_REPLAN, default=False): cv.boolean,
     }

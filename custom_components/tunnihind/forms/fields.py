@@ -15,6 +15,7 @@ from homeassistant.helpers.selector import (
     SelectSelectorMode,
 )
 
+from ..choices import words
 from ..prices.units import Unit
 
 
@@ -70,7 +71,7 @@ def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool
     """Return a list from which people choose one option, or several if `multiple` is true."""
     listed = SelectSelectorMode.LIST
     return SelectSelector(
-        SelectSelectorConfig(options=list(options), translation_key=translation_key, multiple=multiple, mode=listed)
+        SelectSelectorConfig(options=words(options), translation_key=translation_key, multiple=multiple, mode=listed)
     )
 
 

@@ -20,6 +20,7 @@ from homeassistant.helpers.selector import (
     TimeSelector,
 )
 
+from ..choices import words
 from ..prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
 from ..prices.rates import DatedRate, NetworkRates, Package, Part, RateTable, nearest_rate, rate_table_of
 from ..prices.units import Unit, figure_in_language
@@ -52,7 +53,7 @@ _DECIMALS: Final = 4
 _MAX_CENTS: Final = 100
 _VAT_FIELD: Final = number_field(0, 99, "%")
 PACKAGE_CHOICE: Final = SelectSelector(
-    SelectSelectorConfig(options=list(Package), translation_key=PACKAGE, mode=SelectSelectorMode.DROPDOWN)
+    SelectSelectorConfig(options=words(Package), translation_key=PACKAGE, mode=SelectSelectorMode.DROPDOWN)
 )
 
 # The names of the fees, by section of the form. Only some network packages have peak fees.

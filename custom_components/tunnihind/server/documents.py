@@ -7,6 +7,7 @@ from typing import Any, Final
 import voluptuous as vol
 from yarl import URL
 
+from ..choices import one_of
 from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, MarketPrices, Mode, PlanScore
@@ -204,7 +205,7 @@ def _flag(value: object) -> bool:
     return value
 
 
-_ZONE_SCHEMA: Final = vol.In([*Zone])
+_ZONE_SCHEMA: Final = one_of(Zone)
 _BACKTEST_SCHEMA: Final = _object_schema(
     {"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer}
 )
