@@ -49,12 +49,12 @@ def test_no_error_shows_a_value_as_python_writes_it(schema: vol.Schema) -> None:
 
 
 def test_a_wrong_choice_is_answered_by_the_list_of_choices() -> None:
-    with pytest.raises(vol.Invalid, match="expected one of cheapest, dearest .*kind"):
+    with pytest.raises(vol.Invalid, match=r"expected one of cheapest, dearest .*kind"):
         find_cheapest_hours.SCHEMA({"duration": "01:00:00", "kind": "below"})
 
 
 def test_a_length_that_is_too_long_is_not_repeated() -> None:
-    with pytest.raises(vol.Invalid, match="expected a shorter time .*duration"):
+    with pytest.raises(vol.Invalid, match=r"expected a shorter time .*duration"):
         find_cheapest_hours.SCHEMA({"duration": {"hours": 1e300}})
 
 

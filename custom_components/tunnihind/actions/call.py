@@ -17,6 +17,7 @@ from ..choices import one_of
 from ..const import CONF_REHEARSAL, DOMAIN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..errors import Refusal
+from ..forms.plan_notes import note_on_limit
 from ..household.prices_now import PricesNow
 from ..plans.outcome import NoWindow, Outcome
 from ..plans.saving import Cost, Saving
@@ -86,6 +87,12 @@ def requested_prices(call: ServiceCall, coordinator: TunnihindCoordinator) -> Pr
 def rehearsal_field(coordinator: TunnihindCoordinator) -> JsonObjectType:
     """Return the field that marks an answer of a rehearsal, or no field if the entry is not for a rehearsal."""
     return {"rehearsal": True} if coordinator.clock.is_rehearsal else {}
+
+
+async def hint_field(call: ServiceCall) -> JsonObjectType:
+    """Return the field `hint` of an action's answer if the call's price limit may have been meant in euros."""
+    note = await note_on_limit(call.hass, call.data.get("price_cap"), call.hass.config.language)
+    return {"hint": note} if note else {}
 
 
 def requested_range(data: Mapping[str, Any], first: str, last: str, prices: PricesNow) -> tuple[int, int]:

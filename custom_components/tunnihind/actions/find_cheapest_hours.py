@@ -26,6 +26,7 @@ from .call import (
     DIRECTION_FIELD,
     ENTRY_FIELD,
     coordinator_of_call,
+    hint_field,
     outcome_fields,
     parse_duration,
     rehearsal_field,
@@ -68,7 +69,7 @@ async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
     prices = requested_prices(call, coordinator)
     span = Span(*requested_range(call.data, "earliest", "deadline", prices))
     window = outcome_fields(window_in_span(_plan_settings(call.data), prices.timeline, span, coordinator.clock.now()))
-    return {**window, **rehearsal_field(coordinator)}
+    return {**window, **await hint_field(call), **rehearsal_field(coordinator)}
 
 
 def _plan_settings(data: Mapping[str, Any]) -> PlanSettings:

@@ -14,13 +14,13 @@ from homeassistant.helpers.target import TargetSelection, async_extract_referenc
 from homeassistant.util.json import JsonObjectType
 
 from ..choices import one_of
-from ..const import DOMAIN
+from ..const import DOMAIN, LOGGER
 from ..coordinator import TunnihindCoordinator
 from ..entity import async_change_plans
 from ..errors import Refusal
 from ..plans.settings import Horizon
 from ..plans.steering import PlanChange
-from .call import coordinator_of_entry, outcome_fields, parse_duration, rehearsal_field, to_instant
+from .call import coordinator_of_entry, hint_field, outcome_fields, parse_duration, rehearsal_field, to_instant
 
 ATTR_ENABLED: Final = "enabled"
 ATTR_CLEAR: Final = "clear"
@@ -94,7 +94,12 @@ async def update_plan(call: ServiceCall) -> ServiceResponse:
         must_fit=True,
     )
     await async_change_plans(plans, change)
-    return {"plans": [_plan_answer(*plan) for plan in plans]} if call.return_response else None
+    hint = await hint_field(call)
+    if call.return_response:
+        return {"plans": [_plan_answer(*plan) for plan in plans], **hint}
+    for text in hint.values():
+        LOGGER.warning("update_plan: %s", text)
+    return None
 
 
 def _plan_answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:

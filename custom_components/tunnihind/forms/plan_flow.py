@@ -29,6 +29,7 @@ from .plan_form import (
     METER,
     METER_SECTION,
     NEW_PLAN_VALUES,
+    PRICE_CAP,
     PlanForm,
     form_errors,
     form_for_plan,
@@ -37,6 +38,7 @@ from .plan_form import (
     sections_to_unfold,
     shown_values,
 )
+from .plan_notes import note_on_limit, notes_on_start
 from .reader import language_of_reader
 
 _HINT_KEY: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
@@ -115,7 +117,9 @@ class PlanFlow(ConfigSubentryFlow):
         if errors := form_errors(user_input, self._plan_titles(), self._new_form) | meter:
             return self._show_form("plan", self._new_form, user_input, errors)
         plan = plan_from_input(user_input, self._unit, self._new_form)
-        return self.async_create_entry(title=user_input[CONF_NAME].strip(), data=plan)
+        return self.async_create_entry(
+            title=user_input[CONF_NAME].strip(), data=plan, description_placeholders={"notes": await self._notes(plan)}
+        )
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Change a plan."""
@@ -132,7 +136,27 @@ class PlanFlow(ConfigSubentryFlow):
             return self._show_form("reconfigure", form, user_input, errors, hint)
         await self._drop_changes()
         plan = plan_from_input(user_input, self._unit, form)
-        return self.async_update_and_abort(self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan)
+        notes = {"notes": await self._notes(plan, subentry.subentry_id)}
+        self.hass.config_entries.async_update_subentry(
+            self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan
+        )
+        return self.async_abort(reason="reconfigure_successful", description_placeholders=notes)
+
+    async def _notes(self, plan: Mapping[str, Any], plan_id: str = "") -> str:
+        """Return what people should know when they save the plan, as Markdown. `plan_id` is empty if it is new."""
+        entry: TunnihindConfigEntry = self._get_entry()
+        language = await language_of_reader(self.hass)
+        limit = plan.get(PRICE_CAP) if self._unit is Unit.CENTS else None
+        notes = [await note_on_limit(self.hass, limit, language)]
+        if entry.state is ConfigEntryState.LOADED:
+            coordinator = entry.runtime_data
+            prices, steered = coordinator.prices, coordinator.planner.plan(plan_id)
+            if steered is None or steered.enabled:
+                last = prices.outcomes.get(plan_id)
+                notes += await notes_on_start(
+                    self.hass, plan, prices, coordinator.clock.now(), self._unit, language, last
+                )
+        return "".join(f"\n\n{note}" for note in notes if note)
 
     def _plan_with_changes(self) -> SteeredPlan | None:
         entry: TunnihindConfigEntry = self._get_entry()

@@ -90,8 +90,9 @@ async def form_for_plan(home: Home) -> Any:  # noqa: ANN401  a form as Home Assi
     return await home.hass.config_entries.subentries.async_init((home.entry.entry_id, "plan"), context=context)
 
 
-async def save_form(home: Home, **fields: Any) -> None:  # noqa: ANN401  fields of the form
+async def save_form(home: Home, **fields: Any) -> Any:  # noqa: ANN401  fields of the form, and its result
     form = await form_for_plan(home)
     result = await home.hass.config_entries.subentries.async_configure(form["flow_id"], {**shown(form), **fields})
     assert result["type"] is FlowResultType.ABORT, result
     await home.settle()
+    return result

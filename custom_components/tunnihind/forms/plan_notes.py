@@ -1,0 +1,69 @@
+"""Notes about a plan that was just saved: an early start that people may not expect, and a limit typed in euros."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.translation import async_get_translations
+
+from ..const import DOMAIN
+from ..household.prices_now import PricesNow
+from ..plans.outcome import Outcome, Window
+from ..plans.plan import next_outcome
+from ..plans.settings import PlanSettings
+from ..prices.days import tallinn_time
+from ..prices.timeline import QUARTER_S
+from ..prices.units import Unit, figure_in_language
+
+# The notes are beside the text that appears when a plan is saved.
+_KEY_PREFIX: Final = f"component.{DOMAIN}.config_subentries.plan.create_entry"
+_CENTS: Final = 100
+
+
+async def note_on_limit(hass: HomeAssistant, cents: float | None, language: str) -> str | None:
+    """Return a note in `language` if a price limit (c/kWh) is below one cent, so that it may be meant in euros."""
+    if cents is None or not 0 < abs(cents) < 1:
+        return None
+    words = await async_get_translations(hass, language, "config_subentries", {DOMAIN})
+    given, meant = (figure_in_language(f"{figure:g}", language) for figure in (cents, cents * _CENTS))
+    return words[f"{_KEY_PREFIX}.limit_in_cents"].format(given=given, meant=meant)
+
+
+async def notes_on_start(
+    hass: HomeAssistant,
+    plan: Mapping[str, Any],
+    prices: PricesNow,
+    now: int,
+    unit: Unit,
+    language: str,
+    last: Outcome | None = None,
+) -> list[str]:
+    """Return notes in `language` if the plan starts within a quarter-hour, shortened or at an unusually high price.
+
+    `now` is in UTC seconds. `last` is the last decision about the plan. A window that has begun already has no notes.
+    """
+    settings = PlanSettings.from_mapping(plan)
+    outcome = next_outcome(settings, prices.timeline, now, last)
+    if (
+        not isinstance(outcome, Window)
+        or outcome.start >= now + QUARTER_S
+        or (isinstance(last, Window) and last.has_started_by(now))
+    ):
+        return []
+    words = await async_get_translations(hass, language, "config_subentries", {DOMAIN})
+    figures = {
+        "start": f"{tallinn_time(outcome.start):%H:%M}",
+        "end": f"{tallinn_time(outcome.end):%H:%M}",
+        "average": unit.price_text(outcome.average, language),
+    }
+    found = [*_surprises(settings, outcome, prices)]
+    notes = ["starts_now", *found, "switch_off"] if found else []
+    return [words[f"{_KEY_PREFIX}.{note}"].format(**figures) for note in notes]
+
+
+def _surprises(settings: PlanSettings, window: Window, prices: PricesNow) -> Iterator[str]:
+    if window.shortened:
+        yield "shortened"
+    summary = prices.today_summary
+    if summary and not settings.kind.looks_for_high_prices and window.average > summary.average:
+        yield "above_average"
