@@ -12,6 +12,7 @@ from .const import DOMAIN, OLDEST_SERVER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .forms.tariff_step import PART_NAME_KEY_PREFIX
 from .household.problems import UNREACHABLE_FOR_LONG_S, problems
+from .plans.spans import longest_open_time_s
 from .prices.days import tallinn_time
 from .prices.rates import Part
 from .server.client import url_without_password
@@ -19,6 +20,7 @@ from .server.polling import Problem
 
 _SERVER_TOO_OLD: Final = "server_too_old"
 _RATES_OUTDATED: Final = "rates_outdated"
+_PLANS_WITHOUT_ROOM: Final = "plans_without_room"
 _LASTING_PROBLEMS: Final = (
     Problem.SERVER_UNREACHABLE,
     Problem.PRICES_LATE,
@@ -28,7 +30,7 @@ _LASTING_PROBLEMS: Final = (
     Problem.SERVER_IS_NOT_REHEARSAL,
     Problem.OTHER_ZONE,
 )
-NOTICE_KEYS: Final = (*_LASTING_PROBLEMS, _SERVER_TOO_OLD, _RATES_OUTDATED)
+NOTICE_KEYS: Final = (*_LASTING_PROBLEMS, _SERVER_TOO_OLD, _RATES_OUTDATED, _PLANS_WITHOUT_ROOM)
 
 
 @callback
@@ -68,11 +70,25 @@ def _lasting_problems(coordinator: TunnihindCoordinator) -> set[str]:
         found.add(_SERVER_TOO_OLD)
     if _outdated_parts(coordinator):
         found.add(_RATES_OUTDATED)
+    if _plans_without_room(coordinator):
+        found.add(_PLANS_WITHOUT_ROOM)
     return found
 
 
 def _outdated_parts(coordinator: TunnihindCoordinator) -> tuple[Part, ...]:
     return coordinator.tariff.outdated_parts(tallinn_time(coordinator.prices.now).date())
+
+
+def _plans_without_room(coordinator: TunnihindCoordinator) -> list[str]:
+    """Return the names of the switched-on plans whose shortest window is longer than each of their open times."""
+    planner, subentries = coordinator.planner, coordinator.config_entry.subentries
+    return [
+        subentries[plan_id].title
+        for plan_id, settings in planner.settings.items()
+        if settings.shortest_window_s > longest_open_time_s(settings)
+        and (plan := planner.plan(plan_id)) is not None
+        and plan.enabled
+    ]
 
 
 def _is_too_old(version: str) -> bool:
@@ -100,5 +116,6 @@ def _show_notice(hass: HomeAssistant, entry: TunnihindConfigEntry, key: str) -> 
             "version": about.version if about else "",
             "oldest": OLDEST_SERVER,
             "parts": ", ".join(parts),
+            "plans": ", ".join(_plans_without_room(entry.runtime_data)),
         },
     )

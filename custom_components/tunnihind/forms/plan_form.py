@@ -36,7 +36,7 @@ from ..plans.settings import (
     Preference,
     form_has_energy,
 )
-from ..plans.spans import longest_span_s
+from ..plans.spans import longest_open_time_s, most_open_time_s
 from ..prices.units import Unit
 from .fields import choice_field, count_field, foldable_section, number_field, price_field
 
@@ -71,8 +71,6 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 ONE_PIECE: Final = "one_piece"
-
-_MINUTE_S: Final = 60
 
 
 class PlanForm(StrEnum):
@@ -260,7 +258,8 @@ def form_errors(
         PIECES_SECTION: _piece_error(plan) if MIN_PIECE in plan else None,
         TIMES_SECTION: None if plan[CHOSEN_DAYS] else "no_weekday",
     }
-    return {field: error for field, error in found.items() if error}
+    errors = {field: error for field, error in found.items() if error}
+    return errors if errors.keys() - {CONF_NAME} else errors | _errors_without_room(plan)
 
 
 def _name_error(name: str, others: Iterable[str]) -> str | None:
@@ -275,7 +274,7 @@ def _duration_error(plan: Mapping[str, Any]) -> str | None:
         return "duration_out_of_range"
     if duration % QUARTER_MIN:
         return "duration_not_quarters"
-    return "longer_than_span" if duration > _longest_span_minutes(plan) else None
+    return None
 
 
 def _piece_error(plan: Mapping[str, Any]) -> str | None:
@@ -287,10 +286,14 @@ def _piece_error(plan: Mapping[str, Any]) -> str | None:
     return "min_piece_too_long" if piece > plan[DURATION] and not _duration_error(plan) else None
 
 
-def _longest_span_minutes(plan: Mapping[str, Any]) -> int:
-    """Return the minutes in the plan's longest span, or in a day if the span is longer. Clock changes don't count."""
-    bounds = {key: plan[key] for key in (EARLIEST, DEADLINE, DAYS) if key in plan}
-    return longest_span_s(PlanSettings.from_mapping(bounds)) // _MINUTE_S
+def _errors_without_room(plan: Mapping[str, Any]) -> dict[str, str]:
+    """Return an error if the plan's window never fits between its bounds. Clock changes and prices don't count."""
+    settings = PlanSettings.from_mapping({**plan, PRICE_CAP: 0, TOLERANCE: None})
+    longest_s = longest_open_time_s(settings)
+    room_s = most_open_time_s(settings) if plan.get(SPLIT) else longest_s
+    if DURATION in plan and settings.duration_s > room_s:
+        return {DURATION: "longer_than_span"}
+    return {PIECES_SECTION: "min_piece_too_long"} if settings.shortest_window_s > longest_s else {}
 
 
 def _minutes(clock: Mapping[str, float]) -> int:

@@ -10,8 +10,7 @@ from mashumaro.codecs import BasicDecoder
 from ..plans.outcome import NoWindow, NoWindowReason, Outcome, Window
 from ..plans.saving import Saving, window_saving
 from ..plans.settings import PlanSettings
-from ..plans.solver import round_up_to_quarter
-from ..plans.spans import Span
+from ..plans.spans import Span, open_times
 from ..prices.timeline import HOUR_S, Timeline
 from .settled_prices import SettledPrices
 from .started_window import StartedWindow, Total, begun_pieces, totals_by_day
@@ -220,7 +219,7 @@ class Account:
             or now < outcome.span.opens
         ):
             return
-        opened = self._present_span_for(outcome, self._can_start_since, timeline)
+        opened = self._present_span_for(outcome, settings, self._can_start_since, timeline)
         newest = self._windows[-1].start if self._windows else self._closed_until - 1
         if outcome.locked and outcome.runs_at(now) and outcome.start > newest:
             self._present_span = None
@@ -258,14 +257,17 @@ class Account:
             self._windows = [started for started in kept if started is not None]
             self._can_start_since, self._present_span = now, None
 
-    def _present_span_for(self, window: Window, can_start_since: int, timeline: Timeline) -> _OpenSpan:
+    def _present_span_for(
+        self, window: Window, settings: PlanSettings, can_start_since: int, timeline: Timeline
+    ) -> _OpenSpan:
         """Return the plan's present span with the expected saving.
 
         While the span and the plan's duration stay the same, the first expected saving is kept.
         """
         opened = self._present_span
         if opened is None or (opened.span, opened.asked_s) != (window.span, window.asked_s):
-            at_once = round_up_to_quarter(max(window.span.opens, can_start_since))
+            times = open_times(settings, max(window.span.opens, can_start_since), window.span.closes)
+            at_once = times[0][0] if times else window.start
             expected = window_saving(timeline, window.pieces, at_once)
             self._present_span = opened = _OpenSpan(window.span, at_once, expected, window.asked_s)
         return opened

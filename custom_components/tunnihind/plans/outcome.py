@@ -20,7 +20,7 @@ class NoWindowReason(StrEnum):
     NO_PRICES is also the reason if the plan has no span for a window in the next 8 days.
     """
     TOO_LITTLE_TIME = "too_little_time"
-    """The remaining time of the span is shorter than the plan's shortest possible window."""
+    """What is left of each open time of the span is shorter than the plan's shortest possible window."""
     ABOVE_CAP = "above_cap"
     """The plan's shortest possible window needs more prices in a row at or below the price limit."""
     BELOW_CAP = "below_cap"

@@ -37,6 +37,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
+from operator import itemgetter
 from typing import Final
 
 from ..prices.days import day_at
@@ -45,7 +46,7 @@ from .outcome import NoWindow, NoWindowReason, Outcome, Window
 from .saving import Cost, seconds_by_period, window_cost, window_saving
 from .settings import Horizon, PlanKind, PlanSettings, Preference
 from .solver import Job, Piece, PriceOf, cheapest_pieces, round_up_to_quarter, usable_pieces
-from .spans import Span, latest_close_to_wait_for, spans
+from .spans import Span, latest_close_to_wait_for, open_times, spans
 
 # Even a plan for one weekday usually has a span in the next 8 days. Hardly any price after these days is known.
 _SEARCH_AHEAD_S: Final = 8 * 24 * HOUR_S
@@ -77,7 +78,8 @@ def next_outcome(settings: PlanSettings, timeline: Timeline, now: int, last: Out
     that has begun remains the result until it ends. Otherwise, the result is the window of the first span in which a
     window is possible. Spans that opened before the end of the last window are skipped. If the window of a span is
     shortened, and the plan should wait for a later span (see `_should_wait_for_later_day`), the span is skipped too. If
-    no window is found, the result is the reason of the first span with enough time, if there is such a span.
+    no window is found, the result is the reason of the first span, unless the span had enough time when it opened and
+    too little is left. Then the result is the reason of a later span, if there is one.
     """
     window = _newest_begun_window(timeline, last, now)
     if settings.needed_since is not None and settings.needed_since > now:  # the clock was set back
@@ -93,7 +95,7 @@ def next_outcome(settings: PlanSettings, timeline: Timeline, now: int, last: Out
             return window
     if settings.needs_no_energy:
         return NoWindow(NoWindowReason.NOTHING_NEEDED, window)
-    reasons = []
+    reasons: list[tuple[bool, NoWindowReason]] = []
     ran_until = window.end if window is not None else 0
     open_spans = [span for span in spans(settings, now, now + _SEARCH_AHEAD_S) if span.opens >= ran_until]
     for place, span in enumerate(open_spans):
@@ -102,12 +104,9 @@ def next_outcome(settings: PlanSettings, timeline: Timeline, now: int, last: Out
             if outcome.shortened and _should_wait_for_later_day(settings, timeline, outcome, open_spans[place + 1 :]):
                 continue
             return replace(outcome, locked=True) if outcome.start <= now else replace(outcome, last_run=window)
-        reasons.append(outcome.reason)
-    # The first reason other than TOO_LITTLE_TIME is returned, if there is one.
-    return NoWindow(
-        min(reasons, key=lambda reason: reason is NoWindowReason.TOO_LITTLE_TIME, default=NoWindowReason.NO_PRICES),
-        window,
-    )
+        is_time_over = outcome.reason is NoWindowReason.TOO_LITTLE_TIME and _has_room(settings, span.opens, span.closes)
+        reasons.append((is_time_over, outcome.reason))
+    return NoWindow(min(reasons, key=itemgetter(0), default=(False, NoWindowReason.NO_PRICES))[1], window)
 
 
 def windows_after(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> tuple[Window, ...]:
@@ -152,7 +151,9 @@ def _may_whole_duration_fit(settings: PlanSettings, timeline: Timeline, span: Sp
         return True
     known_until = timeline.settled_until if settings.horizon is Horizon.PUBLISHED else timeline.known_until
     has_unknown = known_until is None or known_until < span.closes
-    return has_unknown and span.closes - span.opens >= settings.duration_s
+    lengths = [end - start for start, end in open_times(settings, span.opens, span.closes)]
+    room_s = max(lengths, default=0) if settings.min_piece_s is None else sum(lengths)
+    return has_unknown and room_s >= settings.duration_s
 
 
 def switched_off_outcome(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
@@ -218,7 +219,7 @@ def window_in_span(
         settings, timeline, bounds, span, is_piece_running=is_piece_running and bounds[0] == span.opens
     )
     if pieces:
-        return _window(settings, timeline, span, pieces, at_once=bounds[0])
+        return _window(settings, timeline, span, pieces, at_once=open_times(settings, *bounds)[0][0])
     return NoWindow(_no_window_reason(settings, timeline, bounds, span))
 
 
@@ -384,9 +385,10 @@ def _rest(
         )
         most_pieces = max(most_pieces - len(begun), len(window.pieces) - len(begun), int(grew))
     opens = round_up_to_quarter(max(bounds[0], begun[-1][1]))
+    bounds = opens, bounds[1]
     return cheapest_pieces(
-        timeline,
-        (opens, bounds[1]),
+        _open_timeline(settings, timeline, bounds),
+        bounds,
         Job(duration_s=missing_s, min_piece_s=min_piece_s, most_pieces=most_pieces),
         _price_function(settings),
         is_piece_running=opens == begun[-1][1],
@@ -485,6 +487,7 @@ def _best_pieces(
     price_of = _price_function(settings if with_price_limit else replace(settings, price_limit=None))
     if settings.kind.has_limit_instead_of_duration:
         return _all_pieces_within_limit(settings, timeline, bounds, price_of, is_piece_running=is_piece_running)
+    timeline = _open_timeline(settings, timeline, (span.opens, span.closes))
     jobs = [job for job in (_job(settings), _shortenable_job(settings)) if job is not None]
     found = (cheapest_pieces(timeline, bounds, job, price_of, span_opens=span.opens) for job in dict.fromkeys(jobs))
     return next(filter(None, found), ())
@@ -501,9 +504,18 @@ def _all_pieces_within_limit(
     opens, closes = bounds[0], bounds[1] // QUARTER_S * QUARTER_S
     until = next((span.closes for span in spans(settings, closes, closes + 1) if span.opens == closes), closes)
     pieces = usable_pieces(
-        timeline, (opens, until), settings.min_piece_s or QUARTER_S, price_of, is_piece_running=is_piece_running
+        _open_timeline(settings, timeline, (opens, until)),
+        (opens, until),
+        settings.min_piece_s or QUARTER_S,
+        price_of,
+        is_piece_running=is_piece_running,
     )
     return tuple((start, min(end, closes)) for start, end in pieces if start < closes)
+
+
+def _open_timeline(settings: PlanSettings, timeline: Timeline, bounds: Piece) -> Timeline:
+    """Return the prices of the open times within `bounds`."""
+    return timeline.within(open_times(settings, *bounds))
 
 
 def _job(settings: PlanSettings) -> Job:
@@ -592,8 +604,13 @@ def _forecast_share(seconds: Counter[Period]) -> float:
 
 
 def _no_window_reason(settings: PlanSettings, timeline: Timeline, bounds: Piece, span: Span) -> NoWindowReason:
-    if bounds[1] - bounds[0] < settings.shortest_window_s:
+    if not _has_room(settings, *bounds):
         return NoWindowReason.TOO_LITTLE_TIME
     if settings.price_limit is not None and _best_pieces(settings, timeline, bounds, span, with_price_limit=False):
         return NoWindowReason.BELOW_CAP if settings.kind.looks_for_high_prices else NoWindowReason.ABOVE_CAP
     return NoWindowReason.NO_PRICES
+
+
+def _has_room(settings: PlanSettings, since: int, until: int) -> bool:
+    """Return whether an open time within [since, until) (UTC seconds) has room for the plan's shortest window."""
+    return any(end - start >= settings.shortest_window_s for start, end in open_times(settings, since, until))

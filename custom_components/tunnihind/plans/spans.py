@@ -1,4 +1,4 @@
-"""Computes the spans of a plan. In each span, one window may run.
+"""Computes the spans of a plan, and the open times in each span. In each span, one window may run.
 
 Days and times of day are in Tallinn time. If the clock skips a time of day in spring, the UTC offset from before the
 change applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts.
@@ -17,19 +17,24 @@ span without a deadline closes one or two days later. But spans never overlap: a
 the previous deadline, and a span without a deadline never closes after the start of the next span. So if every day of
 the week is chosen, no span is longer than one day.
 
+Pieces run only in the open times of a span. If a plan has an earliest time and a deadline, both count on each day: an
+open time begins at each earliest time of the span and ends at the next deadline, and the span opens with its first open
+time. If a plan lacks one of them, the whole span is one open time.
+
 If the plan has a deadline, `weekdays` are the days of the deadlines. If the plan has no deadline, `weekdays` are the
 days on which spans open. If the clock change in spring leaves no time between the start and the end of a span, the plan
 has no span on that day. For example, a span from 03:30 to 04:00 would begin at 04:30 and end at 04:00.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from typing import Final
 
 from ..prices.days import instant_of, tallinn_time
-from ..prices.timeline import HOUR_S
+from ..prices.timeline import HOUR_S, QUARTER_S
 from .settings import MAX_DAYS, PlanSettings
+from .solver import Piece, round_up_to_quarter
 
 _DAY: Final = timedelta(days=1)
 # A span lasts at most three days (`MAX_DAYS`), and an hour more if the clock changes in autumn.
@@ -40,7 +45,10 @@ _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The time from `opens` to `closes` (UTC seconds), in which one window may run."""
+    """The time from `opens` to `closes` (UTC seconds), in which one window may run.
+
+    The window's pieces lie within the span's open times, see `open_times`.
+    """
 
     opens: int
     closes: int
@@ -67,9 +75,48 @@ def latest_close_to_wait_for(settings: PlanSettings, span: Span) -> int:
     return instant_of(opens.date() + settings.max_span_days * _DAY, opens.time())
 
 
-def longest_span_s(settings: PlanSettings) -> int:
-    """Return the length in seconds of the plan's longest span in a week without a clock change."""
-    return max(span.closes - span.opens for span in spans(settings, *_PLAIN_WEEK))
+def open_times(settings: PlanSettings, since: int, until: int) -> tuple[Piece, ...]:
+    """Return the times within [since, until) (UTC seconds) in which a piece may run, in chronological order.
+
+    Like pieces, these times begin and end at full quarters of an hour, and have gaps between them.
+    """
+    quarters = (
+        (round_up_to_quarter(start), end // QUARTER_S * QUARTER_S)
+        for start, end in _times_between_bounds(settings, since, until)
+    )
+    return tuple((start, end) for start, end in quarters if start < end)
+
+
+def longest_open_time_s(settings: PlanSettings) -> int:
+    """Return the length in seconds of the plan's longest open time in a week without a clock change."""
+    return max(end - start for times in _open_times_of_plain_week(settings) for start, end in times)
+
+
+def most_open_time_s(settings: PlanSettings) -> int:
+    """Return the most seconds of open time that a span of the plan has in a week without a clock change."""
+    return max(sum(end - start for start, end in times) for times in _open_times_of_plain_week(settings))
+
+
+def _open_times_of_plain_week(settings: PlanSettings) -> Iterator[tuple[Piece, ...]]:
+    return (open_times(settings, span.opens, span.closes) for span in spans(settings, *_PLAIN_WEEK))
+
+
+def _times_between_bounds(settings: PlanSettings, since: int, until: int) -> Sequence[Piece]:
+    """Return the times within [since, until) from each earliest time to the next deadline. Touching times are one."""
+    if settings.earliest is None or settings.deadline is None:
+        return [(since, until)]
+    times: list[Piece] = []
+    day, last = tallinn_time(since).date() - _DAY, tallinn_time(until).date()
+    while day <= last:
+        closing_day = day if settings.earliest < settings.deadline else day + _DAY
+        start = max(instant_of(day, settings.earliest), since)
+        end = min(instant_of(closing_day, settings.deadline), until)
+        if times and start <= times[-1][1]:
+            start = times.pop()[0]
+        if start < end:
+            times.append((start, end))
+        day += _DAY
+    return times
 
 
 def _span_on(settings: PlanSettings, day: date) -> Span:
@@ -96,7 +143,9 @@ def _span_ending_on(settings: PlanSettings, day: date, deadline: time) -> Span:
     earliest = settings.earliest or deadline
     first = day - (settings.max_span_days - (earliest < deadline)) * _DAY
     previous_deadline = instant_of(_nearest_chosen_day(settings, day, -_DAY), deadline)
-    return Span(max(previous_deadline, instant_of(first, earliest)), instant_of(day, deadline))
+    opens, closes = max(previous_deadline, instant_of(first, earliest)), instant_of(day, deadline)
+    times = _times_between_bounds(settings, opens, closes)
+    return Span(times[0][0] if times else closes, closes)
 
 
 def _nearest_chosen_day(settings: PlanSettings, day: date, step: timedelta) -> date:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from .settings import PlanError, PlanSettings
-from .spans import longest_span_s
+from .spans import longest_open_time_s
 
 NO_CHANGED_VALUES: Final[Mapping[str, Any]] = MappingProxyType({})
 _MINUTE_S: Final = 60
@@ -115,5 +115,5 @@ class SteeredPlan:
 
 
 def _check_window_fits_span(settings: PlanSettings) -> None:
-    if settings.shortest_window_s > (room_s := longest_span_s(settings)):
+    if settings.shortest_window_s > (room_s := longest_open_time_s(settings)):
         raise PlanError("deadline", "no_room", needed=settings.shortest_window_s // _MINUTE_S, room=room_s // _MINUTE_S)

@@ -46,7 +46,7 @@ def rounded(amount: float) -> float:
 class Timeline:
     """Periods of `step_s` seconds in chronological order.
 
-    Periods don't overlap. Periods with unknown prices are left out.
+    Periods don't overlap. Periods with unknown prices are left out. The periods of `within` may be shorter.
     """
 
     def __init__(self, step_s: int, periods: Iterable[Period] = ()) -> None:
@@ -66,6 +66,19 @@ class Timeline:
         first = max(bisect_right(self._starts, start) - 1, 0)
         last = bisect_left(self._starts, end)
         return tuple(period for period in self.periods[first:last] if start < period.end)
+
+    def within(self, times: Iterable[tuple[int, int]]) -> Timeline:
+        """Return the parts of the periods that lie within `times`, each [start, end) in UTC seconds."""
+        return Timeline(
+            self.step_s,
+            (
+                period
+                if start <= period.start and period.end <= end
+                else replace(period, start=max(period.start, start), end=min(period.end, end))
+                for start, end in times
+                for period in self.periods_between(start, end)
+            ),
+        )
 
     def with_step(self, step_s: int) -> Timeline:
         """Convert the timeline to periods of `step_s` seconds.

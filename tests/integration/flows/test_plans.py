@@ -192,6 +192,19 @@ WRONG = [
         id="longer-than-the-night",
     ),
     pytest.param(
+        {"duration": {"hours": 9, "minutes": 15}, "pieces": {"split": "one_piece"}},
+        {"duration": "longer_than_span"},
+        id="in-one-go-longer-than-each-night",
+    ),
+    pytest.param(
+        {"duration": {"hours": 18, "minutes": 15}}, {"duration": "longer_than_span"}, id="longer-than-both-nights"
+    ),
+    pytest.param(
+        {"duration": {"hours": 12}, "pieces": {"split": "split", "min_piece": {"hours": 10}}},
+        {"pieces": "min_piece_too_long"},
+        id="pieces-longer-than-each-night",
+    ),
+    pytest.param(
         {"pieces": {"split": "split", "min_piece": {"minutes": 10}}}, {"pieces": "min_piece_not_quarters"}, id="bits"
     ),
     pytest.param(
@@ -238,6 +251,10 @@ async def test_all_errors_are_shown_at_once(hass: HomeAssistant, entry: MockConf
         "pieces": "min_piece_not_quarters",
         "when": "no_weekday",
     }
+
+
+def test_a_split_duration_may_fill_the_nights_of_all_days_to_choose_from() -> None:
+    assert form_errors({**CAR, "duration": {"hours": 18}}) == {}
 
 
 @pytest.mark.parametrize("duration", [{"hours": 9}, {"minutes": 15}])

@@ -113,6 +113,16 @@ def test_a_week_adds_up_to_what_the_device_was_on_for(plan: PlanSettings, step_s
     assert total.at_one_kw.below_mean == pytest.approx(means - life.cost(life.ran))
 
 
+def test_a_plan_made_between_two_of_its_days_could_start_with_the_next_earliest_time() -> None:
+    life = Life(
+        replace(MACHINE, earliest=time(8), deadline=time(20), weekdays=frozenset({6}), max_span_days=2),
+        at("2026-11-21T22:00"),
+    )
+    life.live(at("2026-11-22T20:00"))
+    at_once = life.at_once(at("2026-11-22T08:00"), 8)
+    assert life.account.total.at_one_kw.saved == pytest.approx(at_once - life.cost(life.ran))
+
+
 @pytest.mark.parametrize("begins", ["2026-03-27", "2026-10-23", "2026-12-28"])
 def test_days_of_23_and_25_hours_and_the_turn_of_the_year_are_days_like_others(begins: str) -> None:
     life = Life(BOILER, at(begins))

@@ -3,15 +3,15 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from custom_components.tunnihind.plans.outcome import NoWindow, NoWindowReason, Outcome, Window, outcome_from_dict
 from custom_components.tunnihind.plans.plan import next_outcome
-from custom_components.tunnihind.plans.settings import PlanSettings
+from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
-from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, hour, line, predicted, settled
+from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, at, hour, line, predicted, settled
 
 CHEAP_AT_3: Sequence[float] = [0.2, 0.2, 0.2, 0.1, 0.1, 0.2, *[0.3] * 18]
 TWO_DAYS = line(settled(NIGHT, [*CHEAP_AT_3, *CHEAP_AT_3]))
@@ -251,7 +251,7 @@ class TestSeveralDaysToChooseFrom:
     """A plan made late skips a first occurrence whose rest is too short, if a later one of its days has room."""
 
     EVENING = clock(21.1)
-    PUBLISHED = line(settled(NIGHT, [0.1 + hour % 7 / 100 for hour in range(48)]))
+    PUBLISHED = line(settled(NIGHT, [0.1 + hour % 7 / 100 for hour in range(54)]))
 
     @staticmethod
     def car(**form: object) -> PlanSettings:
@@ -294,6 +294,71 @@ class TestSeveralDaysToChooseFrom:
         prices = line(settled(NIGHT, [0.3] * 22 + [0.1] * 2 + [0.3] * 20 + [0.1] * 2 + [0.3] * 2))
         for now in (clock(6), self.EVENING):
             assert hours(next_outcome(asked, prices, now)) == [(22, 24)]
+
+
+class TestBoundsOnSeveralDays:
+    """The earliest start and the deadline count on every day to choose from. NIGHT is a Friday."""
+
+    NIGHTS_CHEAPEST = line(settled(NIGHT, [0.01 if hour % 24 < 6 else 0.1 + hour / 1000 for hour in range(96)]))
+    SHOPPING_HOURS: ClassVar[dict[str, Any]] = {"earliest": "08:00:00", "deadline": "20:00:00", "days": 2}
+
+    @pytest.mark.parametrize("weekdays", [["sun"], list(WEEKDAYS)])
+    @pytest.mark.parametrize("split", [True, False])
+    def test_no_hour_of_the_night_between_two_days_is_used(self, weekdays: list[str], split: bool) -> None:
+        asked = plan(180, split=split, weekdays=weekdays, **self.SHOPPING_HOURS)
+        assert hours(next_outcome(asked, self.NIGHTS_CHEAPEST, clock(21))) == [(32, 35)]
+
+    def test_a_window_over_midnight_stays_in_the_nights(self) -> None:
+        asked = plan(600, split=True, earliest="22:00:00", deadline="06:00:00", days=2, weekdays=["sun"])
+        midday_cheapest = line(settled(NIGHT, [0.01 if 6 <= hour % 24 < 16 else 0.2 for hour in range(72)]))
+        assert hours(next_outcome(asked, midday_cheapest, NIGHT)) == [(22, 30), (46, 48)]
+
+    def test_a_window_in_one_go_that_fits_no_day_has_too_little_time(self) -> None:
+        asked = plan(720, earliest="22:00:00", deadline="06:00:00", days=2)
+        assert reason(next_outcome(asked, self.NIGHTS_CHEAPEST, NIGHT)) is NoWindowReason.TOO_LITTLE_TIME
+
+    def test_a_window_by_energy_in_one_go_takes_the_longest_time_of_a_day(self) -> None:
+        asked = PlanSettings.from_mapping({"energy": 14, "power": 1, "weekdays": ["sun"], **self.SHOPPING_HOURS})
+        found = window(next_outcome(asked, self.NIGHTS_CHEAPEST, clock(12, day=1)))
+        assert (hours(found), found.shortened) == ([(56, 68)], True)
+
+    @pytest.mark.parametrize("kind", ["below", "above"])
+    def test_all_hours_within_a_limit_lie_between_the_bounds_of_each_day(self, kind: str) -> None:
+        asked = PlanSettings.from_mapping(
+            {"kind": kind, "price_cap": 50 if kind == "below" else 0, "weekdays": ["sun"], **self.SHOPPING_HOURS}
+        )
+        found = next_outcome(asked, self.NIGHTS_CHEAPEST, NIGHT)
+        assert hours(found) == [(32, 44), (56, 68)]
+        assert hours(next_outcome(asked, self.NIGHTS_CHEAPEST, clock(2, day=2), found)) == [(32, 44), (56, 68)]
+
+    def test_the_most_expensive_hours_lie_between_the_bounds_too(self) -> None:
+        asked = plan(180, kind="dearest", weekdays=["sun"], **self.SHOPPING_HOURS)
+        nights_dearest = line(settled(NIGHT, [0.5 if hour % 24 < 6 else 0.1 + hour / 1000 for hour in range(96)]))
+        assert hours(next_outcome(asked, nights_dearest, NIGHT)) == [(65, 68)]
+
+    def test_missing_time_is_added_between_the_bounds_of_the_next_day(self) -> None:
+        asked = PlanSettings.from_mapping(
+            {"energy": 14, "power": 1, "split": True, "weekdays": ["sun"], **self.SHOPPING_HOURS}
+        )
+        known = line([one for one in self.NIGHTS_CHEAPEST.periods if one.start < clock(20, day=1)])
+        begun = next_outcome(asked, known, clock(12, day=1))
+        assert hours(begun) == [(36, 44)]
+        assert hours(next_outcome(asked, self.NIGHTS_CHEAPEST, clock(19, day=1), begun)) == [(36, 44), (56, 62)]
+
+    def test_starting_at_once_means_the_next_time_between_the_bounds(self) -> None:
+        prices = line(settled(NIGHT, [*[0.5] * 56, 0.3, 0.3, 0.1, *[0.2] * 37]))
+        found = window(next_outcome(plan(60, weekdays=["sun"], **self.SHOPPING_HOURS), prices, clock(22, day=1)))
+        assert hours(found) == [(58, 59)]
+        assert found.saving is not None
+        assert found.saving.expected == 0.2
+
+
+@pytest.mark.parametrize("hour_of_day", [8, 14, 22, 25])
+def test_the_short_night_of_spring_is_too_short_for_a_window_that_fills_a_night(hour_of_day: float) -> None:
+    saturday = at("2026-03-28T00:00")
+    asked = plan(540, earliest="22:00:00", deadline="07:00:00")
+    known = line(settled(saturday, [0.1] * 47))
+    assert reason(next_outcome(asked, known, saturday + int(hour_of_day * HOUR_S))) is NoWindowReason.TOO_LITTLE_TIME
 
 
 def test_only_the_newest_run_is_remembered() -> None:

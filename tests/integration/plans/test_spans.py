@@ -1,6 +1,6 @@
 """The occurrences of plans, through every change of the clock."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -9,10 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
-from custom_components.tunnihind.plans.spans import Span, spans
-from custom_components.tunnihind.prices.days import tallinn_time
+from custom_components.tunnihind.plans.spans import Span, longest_open_time_s, most_open_time_s, open_times, spans
+from custom_components.tunnihind.prices.days import instant_of, tallinn_time
 from custom_components.tunnihind.prices.timeline import HOUR_S
-from tests.support.household.timelines import DAY_S, at
+from tests.support.household.timelines import DAY_S, QUARTER_S, at
 
 WALLS = st.one_of(
     st.sampled_from(["00:00:00", "02:30:00", "03:00:00", "03:30:00", "04:00:00", "07:00:00", "23:59:59"]),
@@ -119,6 +119,57 @@ def test_more_days_with_both_bounds_add_whole_days_before() -> None:
     assert found == [("Wed 18 22:00", "Fri 20 07:00")]
 
 
+def open_times_before(deadline_day: str, **form: object) -> list[tuple[str, str]]:
+    """Return the open times of the span that closes on a day, of a plan without other days."""
+    day = date.fromisoformat(deadline_day)
+    settings = PlanSettings.from_mapping({"weekdays": [WEEKDAYS[day.weekday()]], **form})
+    (span,) = spans(settings, at(f"{deadline_day}T00:00"), at(f"{deadline_day}T00:00") + 1)
+    return [(wall(start), wall(end)) for start, end in open_times(settings, span.opens, span.closes)]
+
+
+def test_both_bounds_count_on_each_day_of_a_span() -> None:
+    assert open_times_before("2026-11-22", earliest="08:00:00", deadline="20:00:00", days=2) == [
+        ("Sat 21 08:00", "Sat 21 20:00"),
+        ("Sun 22 08:00", "Sun 22 20:00"),
+    ]
+    assert open_times_before("2026-11-20", earliest="22:00:00", deadline="06:00:00", days=3) == [
+        ("Tue 17 22:00", "Wed 18 06:00"),
+        ("Wed 18 22:00", "Thu 19 06:00"),
+        ("Thu 19 22:00", "Fri 20 06:00"),
+    ]
+
+
+def test_a_span_of_every_day_opens_with_its_own_earliest_time() -> None:
+    found = spans_from("2026-11-20T00:00", "2026-11-21T21:00", earliest="08:00:00", deadline="20:00:00", days=2)
+    assert found == [("Fri 20 08:00", "Fri 20 20:00"), ("Sat 21 08:00", "Sat 21 20:00")]
+
+
+@pytest.mark.parametrize("form", [{"deadline": "07:00:00"}, {"earliest": "07:00:00", "deadline": "07:00:00"}])
+def test_without_a_gap_between_its_bounds_a_span_is_open_all_the_time(form: dict[str, Any]) -> None:
+    assert open_times_before("2026-11-20", days=3, **form) == [("Tue 17 07:00", "Fri 20 07:00")]
+
+
+def test_open_times_begin_and_end_at_full_quarters() -> None:
+    assert open_times_before("2026-11-20", earliest="22:05:00", deadline="06:59:59") == [
+        ("Thu 19 22:15", "Fri 20 06:45")
+    ]
+    assert open_times_before("2026-11-20", earliest="22:05:00", deadline="22:29:00", days=2) == []
+
+
+def test_a_day_whose_time_spring_leaves_out_has_no_open_time() -> None:
+    assert open_times_before("2026-03-30", earliest="03:30:00", deadline="04:00:00", days=3) == [
+        ("Sat 28 03:30", "Sat 28 04:00"),
+        ("Mon 30 03:30", "Mon 30 04:00"),
+    ]
+
+
+def test_the_longest_open_time_is_of_one_day_and_the_most_of_all() -> None:
+    settings = PlanSettings.from_mapping(
+        {"earliest": "08:00:00", "deadline": "20:00:00", "days": 3, "weekdays": ["sun", "mon"]}
+    )
+    assert (longest_open_time_s(settings), most_open_time_s(settings)) == (12 * HOUR_S, 36 * HOUR_S)
+
+
 def test_more_days_without_a_deadline_close_a_span_later() -> None:
     assert spans_from("2026-11-16T00:00", "2026-11-20T00:00", days=3, weekdays=["mon", "wed"]) == [
         ("Mon 16 00:00", "Wed 18 00:00"),
@@ -163,6 +214,33 @@ def test_spans_come_in_order_and_never_overlap(plan: PlanSettings, since: int) -
     assert found
     assert all(span.opens < span.closes for span in found)
     assert all(one.closes <= other.opens for one, other in pairwise(found))
+
+
+@given(plans(), INSTANTS)
+def test_every_open_time_lies_between_the_bounds_of_a_day(plan: PlanSettings, since: int) -> None:
+    for span in spans(plan, since, since + 10 * DAY_S):
+        times = open_times(plan, span.opens, span.closes)
+        assert all(span.opens <= start < end <= span.closes for start, end in times)
+        assert all(one[1] < other[0] for one, other in pairwise(times))
+        first = -(-span.opens // QUARTER_S) * QUARTER_S
+        opened = {quarter for start, end in times for quarter in range(start, end, QUARTER_S)}
+        for quarter in range(first, span.closes - QUARTER_S + 1, QUARTER_S):
+            assert (quarter in opened) == is_between_bounds(plan, quarter)
+
+
+def is_between_bounds(plan: PlanSettings, quarter: int) -> bool:
+    """Return whether a quarter lies between the bounds of a day, or of two days that touch or overlap."""
+    if plan.earliest is None or plan.deadline is None:
+        return True
+    today = tallinn_time(quarter).date()
+    length = timedelta(days=plan.deadline <= plan.earliest)
+    bounds = [
+        (instant_of(day, plan.earliest), instant_of(day + length, plan.deadline))
+        for day in (today - timedelta(days=1), today)
+    ]
+    # A gap in the quarter begins with the quarter or with the end of a day's time.
+    instants = (quarter, *(closes for _, closes in bounds if quarter <= closes < quarter + QUARTER_S))
+    return all(any(opens <= instant < closes for opens, closes in bounds) for instant in instants)
 
 
 @given(plans(), INSTANTS)

@@ -8,6 +8,7 @@ from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import area_registry as ar
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.integration.household.test_plans import device_of
@@ -98,6 +99,22 @@ REFUSED = [
     pytest.param({"max_starts": 0}, "max_starts: 0 is not between", id="no starts"),
     pytest.param({"earliest": "22:00", "deadline": "22:30"}, "never run.*60 minutes.*30 minutes", id="no room"),
 ]
+
+
+async def test_a_window_in_one_go_that_fits_no_day_is_refused_and_a_stored_one_is_reported(make_home: MakeHome) -> None:
+    home = await make_home()
+    nights = {**ONE_PIECE, "earliest": "22:00:00", "deadline": "07:00:00", "days": 2, "weekdays": ["sun"]}
+    await home.add(plans={PLAN_ID: nights, "washer": {**nights, "duration": 600}})
+
+    def reported() -> str | None:
+        issue = ir.async_get(home.hass).async_get_issue(DOMAIN, f"plans_without_room_{home.entry.entry_id}")
+        return (issue.translation_placeholders or {})["plans"] if issue else None
+
+    assert reported() == home.entry.subentries["washer"].title
+    with pytest.raises(ServiceValidationError, match=r"never run.*600 minutes.*540 minutes"):
+        await update(home, duration="10:00:00")
+    await update(home, "washer", duration="09:00:00")
+    assert reported() is None
 
 
 @pytest.mark.parametrize(("data", "says"), REFUSED)
