@@ -16,7 +16,7 @@ from tests.integration.plans.test_switching import change, planner_of, restarted
 from tests.support.household.timelines import DAY_S, at, line, settled
 
 EVENING: Final = at("2026-01-14T18:00")
-CAR: Final = {
+CAR: Final[Mapping[str, Any]] = {
     "energy": 10,
     "power": 10,
     "split": True,
@@ -24,7 +24,7 @@ CAR: Final = {
     "earliest": "18:00:00",
     "deadline": "07:00:00",
 }
-ONE_GO: Final = {**CAR, "split": False, "min_piece": None}
+ONE_GO: Final[Mapping[str, Any]] = {**CAR, "split": False, "min_piece": None}
 # From 22:00 to 07:00, every hour costs the same. All other hours are expensive.
 NIGHT: Final = line(settled(EVENING - 18 * HOUR_S, [*[0.9] * 22, *[0.05] * 9, *[0.9] * 15, *[0.05] * 9, *[0.9] * 17]))
 
