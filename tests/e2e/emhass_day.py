@@ -1,4 +1,4 @@
-"""EMHASS itself plans a day with the prices of a running server. By hand and weekly: `./run test-emhass`.
+"""EMHASS itself plans with the prices of a running server. By hand and weekly: `./run test-emhass`.
 
 EMHASS has its own environment, because its pins need an older Python than ours. The variable TUNNIHIND_EMHASS names its
 `emhass`.
@@ -8,7 +8,7 @@ import asyncio
 import csv
 import json
 import os
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -66,15 +66,21 @@ def configuration(step_s: int) -> dict[str, Any]:
     } | {name: [value] for name, value in one_heater.items()}
 
 
-async def parameters_of_the_recipe(server: Server, folder: Path, resolution: str) -> dict[str, Any]:
-    """Return the data that the recipe for Home Assistant sends to EMHASS, with the server's prices."""
-    commands = yaml.safe_load(read_recipe("emhass.yaml", server.url))["rest_command"]
-    prices = (
-        await server.get(f"{commands['tunnihind_for_emhass']['url'].removeprefix(server.url)}&resolution={resolution}")
-    ).json()
+COMMANDS: Final = yaml.safe_load(read_recipe("emhass.yaml", "http://tunnihind.example"))["rest_command"]
+
+
+async def prices_of(server: Server, resolution: str) -> dict[str, float]:
+    """Return the answer of the server to the recipe's request."""
+    _, _, path = COMMANDS["tunnihind_for_emhass"]["url"].partition("http://tunnihind.example")
+    prices: dict[str, float] = (await server.get(f"{path}&resolution={resolution}")).json()
+    return prices
+
+
+async def recipe_parameters(prices: dict[str, float], folder: Path) -> dict[str, Any]:
+    """Return the data that the recipe for Home Assistant sends to EMHASS."""
     hass = HomeAssistant(str(folder))
     try:
-        payload = Template(commands["emhass_dayahead"]["payload"], hass)
+        payload = Template(COMMANDS["emhass_dayahead"]["payload"], hass)
         sent: dict[str, Any] = json.loads(payload.async_render({"prices": prices}, parse_result=False))
     finally:
         await hass.async_stop(force=True)
@@ -82,15 +88,15 @@ async def parameters_of_the_recipe(server: Server, folder: Path, resolution: str
 
 
 async def planned(folder: Path, parameters: dict[str, Any], step_s: int) -> list[dict[str, str]]:
-    """Let EMHASS plan a day, and return the rows of its plan."""
+    """Let EMHASS plan, and return the rows of its plan."""
     (folder / "data").mkdir()
     (folder / "config.json").write_text(json.dumps(configuration(step_s)))
     (folder / "secrets.yaml").write_text(yaml.safe_dump(SECRETS))
-    steps = 24 * HOUR_S // step_s
+    steps = parameters["prediction_horizon"]
     parameters |= {"load_power_forecast": [BASE_LOAD_W] * steps, "pv_power_forecast": [0] * steps}
     process = await asyncio.create_subprocess_exec(
         EMHASS,
-        *("--action", "dayahead-optim", "--costfun", "cost"),
+        *("--action", COMMANDS["emhass_dayahead"]["url"].rpartition("/")[2], "--costfun", "cost"),
         *("--config", "config.json", "--secrets", "secrets.yaml", "--data", "data"),
         *("--runtimeparams", json.dumps(parameters)),
         cwd=folder,
@@ -103,18 +109,26 @@ async def planned(folder: Path, parameters: dict[str, Any], step_s: int) -> list
         return [*csv.DictReader(stream)]
 
 
-@pytest.mark.parametrize(("resolution", "step_s"), [("15m", 900), ("60m", 3600)])
-async def test_emhass_heats_in_the_cheapest_periods_of_the_feed(
-    launch: Launch, tmp_path: Path, resolution: str, step_s: int
+@pytest.mark.parametrize(
+    ("resolution", "step_s", "known_hours"), [("15m", 900, None), ("15m", 900, 15), ("60m", 3600, 15)]
+)
+async def test_emhass_heats_in_the_cheapest_known_periods_of_the_feed(
+    launch: Launch, tmp_path: Path, resolution: str, step_s: int, known_hours: int | None
 ) -> None:
     server = launch("--demo")
     await server.until_ready()
-    # Both prices end with the public window, a day and more from now: EMHASS has a price for every step.
-    parameters = await parameters_of_the_recipe(server, tmp_path, resolution)
+    prices = await prices_of(server, resolution)
+    if known_hours:
+        until = (datetime.now(UTC) + timedelta(hours=known_hours)).isoformat()
+        prices = {time: price for time, price in prices.items() if time < until}
+    parameters = await recipe_parameters(prices, tmp_path)
     rows = await planned(tmp_path, parameters, step_s)
 
     starts = [int(datetime.fromisoformat(row["timestamp"]).timestamp()) for row in rows]
-    assert len(rows) == 24 * HOUR_S // step_s
+    # EMHASS counts from its nearest step, and the recipe from the nearest quarter-hour.
+    hours = known_hours or 24
+    assert len(rows) == parameters["prediction_horizon"]
+    assert hours * HOUR_S - 2 * step_s <= len(rows) * step_s <= hours * HOUR_S + step_s
     assert all(late - early == step_s for early, late in pairwise(starts))
     assert {row["optim_status"] for row in rows} == {"Optimal"}
     for column, name in (("unit_load_cost", "load_cost_forecast"), ("unit_prod_price", "prod_price_forecast")):
