@@ -11,6 +11,7 @@ from typing import Final, TypedDict
 
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import Platform
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
 from ..const import DOMAIN, EUR
@@ -20,6 +21,7 @@ from ..household.prices_now import MAX_LISTED_S, PricesNow
 from ..household.problems import MAX_FORECAST_AGE_S, problems
 from ..plans.solver import Piece
 from ..prices.units import Unit, unit_of
+from ..prices.zones import Zone, zone_of
 from ..server.answers import Mode
 from ..server.polling import Problem
 from .columns import HouseholdColumns, PriceColumns, household_columns, price_columns
@@ -62,6 +64,17 @@ class CardPlan(TypedDict):
     windows: list[tuple[Piece, ...]]
 
 
+class CardPlanElsewhere(TypedDict):
+    """A plan that a card names, but that belongs to another config entry than the card shows.
+
+    If the other entry has another price zone, `zone` is this zone, or else None. `entry` is the other entry's title.
+    """
+
+    name: str
+    zone: Zone | None
+    entry: str
+
+
 class CardContentsWithoutPrices(TypedDict):
     """The card's contents while the entry is not loaded."""
 
@@ -89,7 +102,8 @@ class CardContents(CardContentsWithoutPrices):
     household pays the buyer. If the household sells nothing, if none of these selling prices is known, or if the user
     may not read selling prices, `selling` is None. `now` is the current period, or None if the current price is
     unknown. `plans` lists all plans with valid settings. If a user may not read a plan's binary sensor "Window", the
-    plan is left out for this user.
+    plan is left out for this user. `plans_elsewhere` lists the plans of other entries that the card's request names and
+    the user may read. `zone` is the entry's price zone if the enabled entries have several zones, or else None.
     """
 
     mode: Mode
@@ -103,6 +117,8 @@ class CardContents(CardContentsWithoutPrices):
     selling: PriceColumns | None
     now: CardPeriod | None
     plans: list[CardPlan]
+    plans_elsewhere: list[CardPlanElsewhere]
+    zone: Zone | None
 
 
 _STATES: Final[Mapping[ConfigEntryState, CardState]] = {
@@ -134,7 +150,10 @@ class ContentsBuilder:
         self._selling: PriceColumns | None = None
 
     def current_contents(self) -> CardContents:
-        """Return the present contents. The module `feed` leaves out what a user may not read."""
+        """Return the present contents. The module `feed` leaves out what a user may not read.
+
+        It also fills `plans_elsewhere`, which depends on the card's request.
+        """
         coordinator = self._coordinator
         prices, server_status = coordinator.prices, coordinator.server_status
         self._update_columns(prices)
@@ -155,6 +174,8 @@ class ContentsBuilder:
             selling=self._selling,
             now=CardPeriod(start=current.start, end=current.end) if current else None,
             plans=_plans(coordinator),
+            plans_elsewhere=[],
+            zone=coordinator.zone if _has_several_zones(coordinator.hass) else None,
         )
 
     def _update_columns(self, prices: PricesNow) -> None:
@@ -164,6 +185,11 @@ class ContentsBuilder:
             self._made_from = made_from
             self._prices = household_columns(prices, coordinator.tariff, start, start + MAX_LISTED_S)
             self._selling = price_columns(coordinator.selling_prices.timeline, start, start + MAX_LISTED_S)
+
+
+def _has_several_zones(hass: HomeAssistant) -> bool:
+    entries = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
+    return len({zone_of(entry.data) for entry in entries}) > 1
 
 
 def _plans(coordinator: TunnihindCoordinator) -> list[CardPlan]:

@@ -4,6 +4,7 @@ A card subscribes with the websocket command `tunnihind/card/subscribe`. With th
 requests the prices of the days before today.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypedDict
 
@@ -27,8 +28,15 @@ from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..entity import SELLING_PRICE, WINDOW
 from ..household.prices_now import Timelines
 from ..prices.days import day_at
+from ..prices.zones import zone_of
 from .columns import HouseholdColumns, PriceColumns, household_columns, price_columns
-from .contents import CardContents, CardContentsWithoutPrices, ContentsBuilder, contents_without_prices
+from .contents import (
+    CardContents,
+    CardContentsWithoutPrices,
+    CardPlanElsewhere,
+    ContentsBuilder,
+    contents_without_prices,
+)
 
 _CURRENT_PRICE: Final = "current_price"
 _NOT_SENT: Final = object()
@@ -38,21 +46,32 @@ _PRICES: Final = "prices"
 _PAST_DAYS: Final = 14
 _ENTRY: Final = "entry_id"
 _ENTITY: Final = "entity_id"
-_ENTRY_FIELDS: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, vol.Optional(_ENTITY): str}
+_PLANS: Final = "plans"
+_ENTRY_FIELDS: Final[dict[str | vol.Marker, Any]] = {
+    vol.Optional(_ENTRY): str,
+    vol.Optional(_ENTITY): str,
+    vol.Optional(_PLANS): [str],
+}
 
 
 @callback
 def async_subscribe_card(
-    hass: HomeAssistant, entry: TunnihindConfigEntry, connection: ActiveConnection, message: int
+    hass: HomeAssistant,
+    entry: TunnihindConfigEntry,
+    connection: ActiveConnection,
+    message: int,
+    plans: Sequence[str] = (),
 ) -> CALLBACK_TYPE:
     """Send a card its contents now, and the changed fields after every change.
 
-    Return a function that ends the subscription. `message` is the id of the card's request.
+    Return a function that ends the subscription. `message` is the id of the card's request. `plans` are the ids of the
+    binary sensors of the plans that the card names.
     """
     broadcasters = hass.data.setdefault(ENTRY_BROADCASTERS, {})
     if entry.entry_id not in broadcasters:
         broadcasters[entry.entry_id] = _EntryBroadcaster(hass, entry)
-    broadcaster, card = broadcasters[entry.entry_id], _CardSubscription(hass, entry.entry_id, connection, message)
+    broadcaster = broadcasters[entry.entry_id]
+    card = _CardSubscription(hass, entry.entry_id, connection, message, plans)
 
     @callback
     def unsubscribe() -> None:
@@ -92,12 +111,13 @@ class _EntryBroadcaster:
 
     @callback
     def _handle_entry_change(self, change: ConfigEntryChange, entry: ConfigEntry[Any]) -> None:
-        if entry.entry_id != self._entry.entry_id:
+        if entry.domain != DOMAIN:
             return
-        self._is_removed = change is ConfigEntryChange.REMOVED
-        self._entry = entry
-        if (entry.state is ConfigEntryState.LOADED) is not (self._contents is not None):
-            self._follow_prices()
+        if entry.entry_id == self._entry.entry_id:
+            self._is_removed = change is ConfigEntryChange.REMOVED
+            self._entry = entry
+            if (entry.state is ConfigEntryState.LOADED) is not (self._contents is not None):
+                self._follow_prices()
         self._send_to_cards()
 
     @callback
@@ -120,11 +140,19 @@ class _EntryBroadcaster:
 class _CardSubscription:
     """The subscription of one open card. The card gets only the data that the card's user may read."""
 
-    def __init__(self, hass: HomeAssistant, entry_id: str, connection: ActiveConnection, message: int) -> None:
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        entry_id: str,
+        connection: ActiveConnection,
+        message: int,
+        plans: Sequence[str],
+    ) -> None:
         self._hass = hass
         self._entry_id = entry_id
         self._connection = connection
         self._message = message
+        self._plans = plans
         self._sent: dict[str, Any] = {}
 
     @callback
@@ -147,7 +175,21 @@ class _CardSubscription:
         readable["plans"] = [
             plan for plan in readable["plans"] if self._may_read(Platform.BINARY_SENSOR, plan["id"], WINDOW)
         ]
+        readable["plans_elsewhere"] = [*self._plans_elsewhere()]
         return readable
+
+    def _plans_elsewhere(self) -> Iterator[CardPlanElsewhere]:
+        entities, permissions = er.async_get(self._hass).entities, self._connection.user.permissions
+        own_zone = zone_of(self._hass.config_entries.async_get_known_entry(self._entry_id).data)
+        for entity_id in self._plans:
+            entry = _entry_of(self._hass, entity_id)
+            if entry and entry.entry_id != self._entry_id and permissions.check_entity(entity_id, POLICY_READ):
+                plan, zone = entry.subentries.get(entities[entity_id].config_subentry_id or ""), zone_of(entry.data)
+                yield CardPlanElsewhere(
+                    name=plan.title if plan else entity_id,
+                    zone=None if zone is own_zone else zone,
+                    entry=entry.title,
+                )
 
     def _may_read(self, platform: Platform, owner: str, key: str) -> bool:
         return may_read(self._hass, self._connection.user, platform, f"{owner}_{key}")
@@ -203,9 +245,9 @@ def async_register_commands(hass: HomeAssistant) -> None:
 def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Subscribe a card to the `CardContents` of a config entry.
 
-    The message may name the entry by the entry's id, or by the id of one of the entry's entities. If the message names
-    no entry, the card shows the oldest enabled entry that is not a rehearsal. If all enabled entries are rehearsals,
-    the card shows the oldest one.
+    The message may name the entry by the entry's id, or by the id of one of the entry's entities. Otherwise, the card
+    shows the entry of the first of the `plans`, which are ids of entities too. If there is none, the card shows the
+    oldest enabled entry that is not a rehearsal. If all enabled entries are rehearsals, the card shows the oldest one.
 
     The command's result is null, and the first event follows at once. A reload of the entry doesn't end the
     subscription. If the entry does not exist, the error is `not_found`. If the user may not read the entry's current
@@ -214,7 +256,9 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
     entry = _readable_entry(hass, connection, msg)
     if entry:
         connection.send_result(msg["id"])
-        connection.subscriptions[msg["id"]] = async_subscribe_card(hass, entry, connection, msg["id"])
+        connection.subscriptions[msg["id"]] = async_subscribe_card(
+            hass, entry, connection, msg["id"], msg.get(_PLANS, ())
+        )
 
 
 @websocket_command({vol.Required("type"): f"{DOMAIN}/card/past", **_ENTRY_FIELDS})
@@ -240,7 +284,7 @@ async def _send_past_prices(hass: HomeAssistant, connection: ActiveConnection, m
 def _readable_entry(
     hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
 ) -> TunnihindConfigEntry | None:
-    """Return the entry that `msg` names, or the default entry if `msg` names none.
+    """Return the entry that `msg` names, or else the default entry.
 
     If the entry doesn't exist, send an error and return None. Raises Unauthorized if the user may not read the entry's
     current price.
@@ -256,13 +300,21 @@ def _readable_entry(
 def _requested_entry(hass: HomeAssistant, msg: dict[str, Any]) -> TunnihindConfigEntry | None:
     if _ENTRY in msg:
         entry = hass.config_entries.async_get_entry(msg[_ENTRY])
-    elif _ENTITY in msg:
-        entity = er.async_get(hass).async_get(msg[_ENTITY])
-        entry = hass.config_entries.async_get_entry(entity.config_entry_id or "") if entity else None
-    else:
-        entries = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
-        return min(entries, key=lambda entry: entry.data.get(CONF_REHEARSAL, False), default=None)
-    return entry if entry and entry.domain == DOMAIN else None
+        return entry if entry and entry.domain == DOMAIN else None
+    if _ENTITY in msg:
+        return _entry_of(hass, msg[_ENTITY])
+    for plan in msg.get(_PLANS, ()):
+        if entry := _entry_of(hass, plan):
+            return entry
+    entries = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
+    return min(entries, key=lambda entry: entry.data.get(CONF_REHEARSAL, False), default=None)
+
+
+def _entry_of(hass: HomeAssistant, entity_id: str) -> TunnihindConfigEntry | None:
+    """Return the entry of one of Tunnihind's entities. If there is no such entity, return None."""
+    entity = er.async_get(hass).async_get(entity_id)
+    is_ours = entity is not None and entity.platform == DOMAIN
+    return hass.config_entries.async_get_entry(entity.config_entry_id or "") if is_ours else None
 
 
 def _not_found_text(msg: dict[str, Any]) -> str:

@@ -111,9 +111,10 @@ const TEXTS = {
     "Hinnad hilinevad. Seni näed prognoosi.",
     "Цены запаздывают. Пока показан прогноз.",
   ],
+  elsewhere: ["The plan “{plan}” belongs elsewhere: {place}.", "Plaan „{plan}“ kuulub mujale: {place}.", "План «{plan}» не отсюда: {place}."],
   demo: ["Demo: simulated prices", "Demo: väljamõeldud hinnad", "Демо: цены выдуманы"],
   rehearsal: ["Rehearsal: prices of {day}", "Proov: möödunud päev {day}", "Репетиция: цены за {day}"],
-  "form.entry_id": ["Server, if there are several", "Server, kui neid on mitu", "Сервер, если их несколько"],
+  "form.entry_id": ["Server or zone, if there are several", "Server või hinnapiirkond, kui neid on mitu", "Сервер или ценовая зона, если их несколько"],
   "form.title": ["Title", "Pealkiri", "Заголовок"],
   "form.range": ["Days shown at first", "Alguses näidatavad päevad", "Дни, показанные сначала"],
   "form.show_plans": ["Show plans", "Näita plaane", "Показывать планы"],
@@ -168,6 +169,7 @@ export class Wording extends Clock {
     this.say = textsIn(language);
     this.numberLanguage = numbers in NUMBER_LANGUAGES ? NUMBER_LANGUAGES[numbers] : language;
     this.isCents = unit === "cents";
+    this.countries = new Intl.DisplayNames(language, { type: "region" });
     this.unit = this.isCents ? this.say("cents") : `${currency}/kWh`;
     const format = (/** @type {Intl.DateTimeFormatOptions} */ options) =>
       new Intl.DateTimeFormat(language, { timeZone, ...options });
@@ -276,17 +278,12 @@ export function periodsOf(columns) {
   });
 }
 
-/**
- * Rounds the parts of a sum to whole numbers that add up to the rounded sum: those with the largest fractions are rounded
- * up.
- * @param {number[]} parts
- */
-export function roundedParts(parts) {
-  const whole = parts.map(Math.floor);
-  const sum = (/** @type {number[]} */ all) => all.reduce((one, other) => one + other, 0);
-  const order = [...parts.keys()].sort((one, other) => whole[one] - parts[one] - (whole[other] - parts[other]));
-  for (const place of order.slice(0, Math.round(sum(parts)) - sum(whole))) whole[place] += 1;
-  return whole;
+/** Rounds the parts of a sum to whole numbers that add up to the rounded sum. The largest fractions are rounded up. @param {number[]} parts */
+function roundedParts(parts) {
+  const fractions = parts.map((part) => part - Math.floor(part));
+  const count = Math.round(fractions.reduce((sum, one) => sum + one, 0));
+  const largest = [...parts.keys()].sort((one, other) => fractions[other] - fractions[one]).slice(0, count);
+  return parts.map((part, i) => Math.floor(part) + Number(largest.includes(i)));
 }
 
 /** The length of the periods in seconds, or an hour if there are none. @param {Period[]} periods */
@@ -306,11 +303,7 @@ export function extremes(periods) {
   return least.price === most.price ? null : [least, most];
 }
 
-/**
- * Windows as spans. Where one window ends as the next one begins, at midnight for example, the device runs on: they are
- * joined.
- * @param {[number, number][][]} windows
- */
+/** A plan's windows as spans. Windows that touch, at midnight for example, are joined. @param {[number, number][][]} windows */
 function joinedWindows(windows) {
   /** @type {Span[][]} */
   const joined = [];
@@ -775,10 +768,10 @@ const cardClass = (Base) => class extends Base {
   /** @param {Config} config */
   setConfig(config) {
     checkConfig({ ...config }, textsIn(this.homeAssistant?.language ?? pageLanguage()));
-    const before = this.config;
+    const [before, asked] = [this.config, this.command("subscribe")];
     this.config = { ...config };
     if (before?.range !== config.range) this.chart.range = config.range || RANGES[1];
-    if (before?.entry_id !== config.entry_id || before?.entity !== config.entity) {
+    if (JSON.stringify(asked) !== JSON.stringify(this.command("subscribe"))) {
       this.contents = this.past = {};
       this.subscribe();
     }
@@ -857,8 +850,8 @@ const cardClass = (Base) => class extends Base {
 
   /** @param {"subscribe" | "past"} name */
   command(name) {
-    const { entry_id, entity } = this.config ?? {};
-    return { type: `tunnihind/card/${name}`, ...(entry_id ? { entry_id } : entity ? { entity_id: entity } : {}) };
+    const { entry_id, entity, plans } = this.config ?? {};
+    return { type: `tunnihind/card/${name}`, entry_id: entry_id || undefined, entity_id: entity || undefined, plans: plans || undefined };
   }
 
   /** Requests the prices of the 13 days before today, and shows them. */
@@ -968,7 +961,7 @@ const cardClass = (Base) => class extends Base {
   }
 
   /** Shows problems of the prices, and the mode if it is not "live". @param {Partial<Contents>} contents */
-  showNote({ mode = "live", lost_since: lost, stale_since: stale, state, problems }) {
+  showNote({ mode = "live", lost_since: lost, stale_since: stale, state, problems, plans_elsewhere: elsewhere = [] }) {
     const { elements, chart } = this;
     const wording = /** @type {Wording} */ (this.wording);
     const now = chart.clock();
@@ -977,6 +970,7 @@ const cardClass = (Base) => class extends Base {
     else if (stale) sentences.push(wording.say("stale", { time: wording.dayAndTime(stale, now) }));
     if (state === "no_price") sentences.push(wording.say("ended"));
     else if (!sentences.length && problems?.includes("prices_late")) sentences.push(wording.say("late"));
+    for (const { name, zone, entry } of elsewhere) sentences.push(wording.say("elsewhere", { plan: name, place: (zone && wording.countries.of(zone)) ?? entry }));
     setText(elements.note, sentences.join(" "));
     elements.note.hidden = !sentences.length;
     elements.mode.hidden = mode === "live";
@@ -1042,7 +1036,8 @@ const cardClass = (Base) => class extends Base {
     if (selling.length) legend.push(["sold", wording.say("selling")]);
     elements.legend.innerHTML = legend.map(([name, text]) => `<span><i class="${name}"></i>${text}</span>`).join("");
     const day = pointedStart === null ? wording.say("now") : wording.dayText(pointedStart, now);
-    const when = [day, period && wording.timeRange(period.start, period.end), running.map(({ name }) => name).join(", "), period && wording.intervalText(period)];
+    const { zone } = this.contents;
+    const when = [zone && wording.countries.of(zone), day, period && wording.timeRange(period.start, period.end), running.map(({ name }) => name).join(", "), period && wording.intervalText(period)];
     setText(elements.when, when.filter((one) => one).join(" · "));
     setText(elements.amount, period ? wording.priceText(period.price) : "–");
     setText(elements.unit, period ? wording.unit : wording.say("none"));

@@ -74,6 +74,8 @@ export interface Contents {
   selling: PriceColumns | null;
   now: { start: number; end: number } | null;
   plans: { name: string; entity_id: string | null; windows: [number, number][][] }[];
+  plans_elsewhere: { name: string; zone: string | null; entry: string }[];
+  zone: string | null;
 }
 
 /** Home Assistant's refusal of a command. */

@@ -604,6 +604,48 @@ async def test_another_server_is_asked_for_once_it_is_chosen(browser: Browser) -
         assert await page.evaluate("subscriptions.size") == 1
 
 
+async def test_the_plans_a_card_names_are_sent_and_new_ones_are_asked_for(browser: Browser) -> None:
+    at, contents = example("with_plans")
+    async with opened_card(browser, contents, at, Look(config={"plans": ["binary_sensor.car_window"]})) as page:
+        assert (await page.evaluate("asked.at(-1)"))["plans"] == ["binary_sensor.car_window"]
+        for plans in (["binary_sensor.boiler_window"], []):
+            await card(page).evaluate("(card, plans) => card.setConfig({ plans })", plans)
+            await part(page, "amount").wait_for()
+            assert (await page.evaluate("asked.at(-1)"))["plans"] == plans
+        before = await page.evaluate("asked.length")
+        await card(page).evaluate("card => card.setConfig({ plans: [], title: 'Price' })")
+        assert await page.evaluate("asked.length") == before, "the same prices are not asked for again"
+
+
+@pytest.mark.parametrize(
+    ("language", "country", "belongs"),
+    [
+        (
+            "en",
+            "Latvia",
+            "The plan “Boiler” belongs elsewhere: Estonia. The plan “Sauna” belongs elsewhere: Summer house.",
+        ),
+        ("et", "Läti", "Plaan „Boiler“ kuulub mujale: Eesti. Plaan „Sauna“ kuulub mujale: Summer house."),
+        ("ru", "Латвия", "План «Boiler» не отсюда: Эстония. План «Sauna» не отсюда: Summer house."),
+    ],
+)
+async def test_a_card_of_one_of_several_zones_names_it_and_the_plans_of_others(
+    browser: Browser, language: str, country: str, belongs: str
+) -> None:
+    at, contents = example("with_plans")
+    others = [
+        {"name": "Boiler", "zone": "EE", "entry": "Tunnihind"},
+        {"name": "Sauna", "zone": None, "entry": "Summer house"},
+    ]
+    async with opened_card(browser, contents, at, Look(language=language)) as page:
+        alone = await says(page, "when")
+        await page.evaluate("event => tell(event)", {"zone": "LV", "plans_elsewhere": others})
+        assert await says(page, "when") == f"{country} · {alone}"
+        assert await says(page, "note") == belongs
+        await page.evaluate("tell({ zone: null, plans_elsewhere: [] })")
+        assert (await says(page, "when"), await says(page, "note")) == (alone, "")
+
+
 @pytest.mark.parametrize(
     ("option", "named"),
     [

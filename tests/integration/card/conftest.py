@@ -50,7 +50,7 @@ class Cards:
         self._connect = connect
         self._owner = owner
 
-    async def open(self, user: User | None = None, **of: str) -> OpenCard:
+    async def open(self, user: User | None = None, **of: object) -> OpenCard:
         """Return a card after its first event."""
         socket, answer = await self._ask(user, of)
         assert answer["success"], answer["error"]
@@ -59,19 +59,19 @@ class Cards:
         await card.events()
         return card
 
-    async def refusal(self, user: User | None = None, **of: str) -> tuple[str, str]:
+    async def refusal(self, user: User | None = None, **of: object) -> tuple[str, str]:
         """Return the error of a card: code and message."""
         _, answer = await self._ask(user, of)
         assert not answer["success"]
         return answer["error"]["code"], answer["error"]["message"]
 
-    async def past(self, user: User | None = None, **of: str) -> dict[str, Any]:
+    async def past(self, user: User | None = None, **of: object) -> dict[str, Any]:
         """Return the whole answer to a card that asks for the days before today."""
         _, answer = await self._ask(user, of, "past")
         return answer
 
     async def _ask(
-        self, user: User | None, of: Mapping[str, str], what: str = "subscribe"
+        self, user: User | None, of: Mapping[str, object], what: str = "subscribe"
     ) -> tuple[MockHAClientWebSocket, dict[str, Any]]:
         # The login is now, because the test has set the clock.
         login = await self._hass.auth.async_create_refresh_token(user or self._owner, CLIENT_ID)
