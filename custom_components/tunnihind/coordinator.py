@@ -14,7 +14,7 @@ from typing import Final, override
 
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import CONF_URL
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
 
@@ -201,6 +201,23 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
     async def async_past_market_prices(self, days: int) -> MarketPrices:
         """Request the prices of the last `days` days (2 to 14), and return all known settled prices."""
         return replace(self.data, settled=await self._poller.past_prices(days), forecast={})
+
+    @callback
+    @override
+    def async_add_listener(self, update_callback: CALLBACK_TYPE, context: object = None) -> CALLBACK_TYPE:
+        """Call `update_callback` at each update of the entities, until the returned function is called.
+
+        An error of `update_callback` is logged. Home Assistant 2026.4 would call no further listener after an error.
+        """
+
+        @callback
+        def call() -> None:
+            try:
+                update_callback()
+            except Exception:
+                self.logger.exception("a part of %s can't be updated", self.name)
+
+        return super().async_add_listener(call, context)
 
     @callback
     @override

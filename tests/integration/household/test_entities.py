@@ -10,6 +10,7 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.entity import ValueSensor
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S
 
@@ -152,3 +153,16 @@ async def test_the_recorder_stores_all_attributes_except_lists(
     assert json.loads(recorded_of(home.state("sensor", "current_price"))).keys() >= {"settled", "tomorrow_valid"}
     lists = home.state("sensor", "current_price").attributes
     assert len(json.dumps(lists["forecast"])) > 2_048
+
+
+async def test_an_entity_that_fails_does_not_keep_a_device_from_running(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begins = instant(home.value("window_start", PLAN_ID))
+
+    def fail(_: ValueSensor[object]) -> None:
+        raise ValueError("this sensor fails")
+
+    monkeypatch.setattr(ValueSensor, "native_value", property(fail))
+    await home.at(begins)
+    assert home.is_on("window", PLAN_ID)
