@@ -2,8 +2,8 @@
 
 The coordinator polls the server once a minute. After several failed polls in a row, or if the server requests a pause
 when a poll fails, the coordinator waits longer. When new prices arrive or the list of problems changes, the coordinator
-updates the entities. The entities are also updated every quarter-hour, even if the server doesn't answer. Prices and
-plans use the time of the config entry's `EntryClock`.
+updates the entities. The entities are also updated every quarter-hour and at the beginning of a problem, even if the
+server doesn't answer. Prices and plans use the time of the config entry's `EntryClock`.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ from .const import (
 from .errors import TunnihindError
 from .household.planner import Planner
 from .household.prices_now import PricesNow, Timelines
-from .household.problems import problems
+from .household.problems import instants_of_problems, problems
 from .ledger.completion import LedgerCompleter
 from .ledger.ledger import Ledger
 from .past.paid_prices import PaidPriceCalculator
@@ -43,7 +43,7 @@ from .prices.timeline import QUARTER_S
 from .prices.zones import zone_of
 from .server.answers import About, MarketPrices, Mode, credit_with_mode
 from .server.client import POLL_S, Client
-from .server.clock import EntryClock, QuarterTimer
+from .server.clock import EntryClock, UpdateTimer
 from .server.polling import Problem, ResetReason, ServerPoller, ServerStatus
 from .storage import Storage, StoredState
 
@@ -84,7 +84,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             self.client, self.clock, self.zone, has_stored_id=lambda: entry.data[CONF_INSTANCE_ID] is not None
         )
         self._storage = Storage(hass, entry.entry_id)
-        self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
+        self._timer = UpdateTimer(hass, self.clock, self.async_update_listeners)
         self._ledger_completer = LedgerCompleter(
             hass,
             entry,
@@ -188,14 +188,16 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         return known
 
     def _update_entities_if_outdated(self) -> None:
-        """Update the entities if the list of problems has changed, or if the timer has missed a quarter-hour.
+        """Update the entities if the list of problems has changed, or if the timer has missed an update.
 
-        The timer may miss a quarter-hour if the computer was asleep, or if a clock was changed.
+        The timer may miss an update if the computer was asleep, or if a clock was changed.
         """
         if not self.data:
             return
-        skipped = self.clock.now() // QUARTER_S != self.prices.now // QUARTER_S
-        if skipped or problems(self.prices, self.server_status) != self._shown_problems:
+        self._set_timer()
+        now = self.clock.now()
+        skipped = now // QUARTER_S != self.prices.now // QUARTER_S
+        if skipped or problems(replace(self.prices, now=now), self.server_status) != self._shown_problems:
             self.async_update_listeners()
 
     async def async_past_market_prices(self, days: int) -> MarketPrices:
@@ -229,8 +231,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
 
     @callback
     def _update_all_data(self) -> None:
-        """Compute all data as of now, store changed data, and set the timer for the next quarter-hour."""
-        self._timer.async_set()
+        """Compute all data as of now, store changed data, and set the timer for the next update."""
+        self._set_timer()
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
         lines.update(self.data, tariff, self.billing, self.selling_contract)
         self.prices = PricesNow(
@@ -250,6 +252,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         self._ledger_completer.async_look_for_missing_data(now)
         self._shown_problems = problems(self.prices, self.server_status)
         self._save_if_changed()
+
+    def _set_timer(self) -> None:
+        """Set the timer for the next quarter-hour, or for the next problem if the server sends nothing new before."""
+        self._timer.async_set(instants_of_problems(self.data, self.server_status))
 
     @callback
     def async_call_at_updates(self, action: Callable[[], None]) -> None:

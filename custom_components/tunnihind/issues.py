@@ -64,7 +64,7 @@ def notice_id(entry: TunnihindConfigEntry, key: str) -> str:
 
 def _lasting_problems(coordinator: TunnihindCoordinator) -> set[str]:
     found: set[str] = set(problems(coordinator.prices, coordinator.server_status))
-    if coordinator.server_status.seconds_since_answer(coordinator.prices.now) < UNREACHABLE_FOR_LONG_S:
+    if coordinator.prices.now < coordinator.server_status.silent_since + UNREACHABLE_FOR_LONG_S:
         found.discard(Problem.SERVER_UNREACHABLE)
     if coordinator.about and _is_too_old(coordinator.about.version):
         found.add(_SERVER_TOO_OLD)

@@ -164,9 +164,7 @@ class ContentsBuilder:
             mode=coordinator.mode,
             clock_ahead_s=coordinator.clock.ahead_s,
             problems=found,
-            lost_since=prices.now - server_status.seconds_since_answer(prices.now)
-            if Problem.SERVER_UNREACHABLE in found
-            else None,
+            lost_since=server_status.silent_since if Problem.SERVER_UNREACHABLE in found else None,
             stale_since=made_at + MAX_FORECAST_AGE_S if made_at and Problem.FORECAST_STALE in found else None,
             unit=unit_of(coordinator.config_entry.options),
             currency=EUR,

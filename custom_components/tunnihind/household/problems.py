@@ -6,6 +6,7 @@ from typing import Final
 
 from ..prices.days import Day, instant_of
 from ..prices.timeline import HOUR_S
+from ..server.answers import MarketPrices
 from ..server.polling import Problem, ServerStatus
 from .prices_now import PricesNow
 
@@ -30,7 +31,7 @@ def problems(prices: PricesNow, server_status: ServerStatus) -> list[Problem]:
 
     If the server is unreachable or the wrong server answers, problems with the server's data and clock are left out.
     """
-    if server_status.seconds_since_answer(prices.now) >= _UNREACHABLE_S:
+    if prices.now >= server_status.silent_since + _UNREACHABLE_S:
         found = [Problem.SERVER_UNREACHABLE]
     elif server_status.wrong_server:
         found = [server_status.wrong_server]
@@ -41,6 +42,17 @@ def problems(prices: PricesNow, server_status: ServerStatus) -> list[Problem]:
     return found if prices.current_period else [*found, Problem.NO_PRICE]
 
 
+def instants_of_problems(answer: MarketPrices, server_status: ServerStatus) -> Iterator[int]:
+    """Yield the instants (UTC seconds) at which problems begin or become lasting if the server sends nothing new.
+
+    Problems that begin at the start of a quarter-hour are left out.
+    """
+    yield server_status.silent_since + _UNREACHABLE_S
+    yield server_status.silent_since + UNREACHABLE_FOR_LONG_S
+    if answer.made_at is not None:
+        yield _forecast_stale_from(answer.made_at, server_status)
+
+
 def _server_problems(prices: PricesNow, server_status: ServerStatus) -> Iterator[Problem]:
     if abs(server_status.clock_ahead_s) > _MAX_CLOCK_DIFFERENCE_S:
         yield Problem.SERVER_CLOCK
@@ -48,7 +60,7 @@ def _server_problems(prices: PricesNow, server_status: ServerStatus) -> Iterator
         yield Problem.PRICES_LATE
     if _forecast_is_missing(prices):
         yield Problem.FORECAST_MISSING
-    elif _forecast_is_stale(prices, server_status.clock_ahead_s):
+    elif prices.answer.made_at is not None and prices.now >= _forecast_stale_from(prices.answer.made_at, server_status):
         yield Problem.FORECAST_STALE
     if server_status.is_history_missing:
         yield Problem.HISTORY_MISSING
@@ -73,10 +85,6 @@ def _forecast_is_missing(prices: PricesNow) -> bool:
     return max(prices.answer.forecast, default=prices.now) <= prices.now
 
 
-def _forecast_is_stale(prices: PricesNow, clock_ahead_s: int) -> bool:
-    """Return whether the forecast is older than `MAX_FORECAST_AGE_S` according to the server's clock.
-
-    If there is no forecast, return False.
-    """
-    made_at = prices.answer.made_at
-    return made_at is not None and prices.now + clock_ahead_s - made_at > MAX_FORECAST_AGE_S
+def _forecast_stale_from(made_at: int, server_status: ServerStatus) -> int:
+    """Return the instant at which a forecast of `made_at` (on the server's clock) gets older than its limit."""
+    return made_at - server_status.clock_ahead_s + MAX_FORECAST_AGE_S + 1

@@ -3,7 +3,7 @@
 The prices, plans, sensors and actions of a config entry use the time of its `EntryClock`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 
@@ -78,8 +78,11 @@ class EntryClock:
         return server_now - home_assistant_now()
 
 
-class QuarterTimer:
-    """While the timer is set, calls `action` whenever a new quarter-hour begins according to `clock`."""
+class UpdateTimer:
+    """While the timer is set, calls `action` whenever a new quarter-hour begins according to `clock`.
+
+    The timer can also call `action` at other times between.
+    """
 
     def __init__(self, hass: HomeAssistant, clock: EntryClock, action: Callable[[], None]) -> None:
         self._hass = hass
@@ -89,13 +92,15 @@ class QuarterTimer:
         self._cancel_timer: CALLBACK_TYPE | None = None
 
     @callback
-    def async_set(self) -> None:
-        """Start the timer for the next quarter-hour.
+    def async_set(self, other_times: Iterable[int] = ()) -> None:
+        """Start the timer for the next quarter-hour, or for the first of `other_times` ahead if this is earlier.
 
-        Call this method again whenever somebody may have set the server's clock or Home Assistant's clock.
+        `other_times` are UTC seconds on `clock`. Call this method again whenever these times may have changed, or
+        somebody may have set the server's clock or Home Assistant's clock.
         """
         now = self._clock.now()
-        due_at = self._clock.to_home_assistant_time(now - now % QUARTER_S + QUARTER_S)
+        quarter = now - now % QUARTER_S + QUARTER_S
+        due_at = self._clock.to_home_assistant_time(min((quarter, *(time for time in other_times if time > now))))
         if due_at != self._due_at:
             self.async_cancel()
             self._due_at = due_at

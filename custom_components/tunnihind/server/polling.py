@@ -67,9 +67,10 @@ class ServerStatus:
     are_quarters_missing: bool
     wrong_server: Problem | None
 
-    def seconds_since_answer(self, now: int) -> int:
-        """Return the seconds since the last answer, or since that answer became an hour old if this was earlier."""
-        return now - min(self.answered_at, self.answer_made_at + _MAX_ANSWER_AGE_S)
+    @property
+    def silent_since(self) -> int:
+        """The time of the last answer, or the time at which that answer became an hour old if this was earlier."""
+        return min(self.answered_at, self.answer_made_at + _MAX_ANSWER_AGE_S)
 
 
 class ResetReason(Enum):

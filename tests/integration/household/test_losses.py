@@ -11,7 +11,7 @@ from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
 from tests.support.household.home import PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, QUARTER_S
 
 
 async def stop_server(home: Home) -> None:
@@ -43,9 +43,11 @@ async def test_prices_turn_unavailable_only_when_no_data_covers_the_hour(make_ho
 
 async def test_a_loss_is_reported_after_a_quarter_of_an_hour_until_it_is_over(home: Home) -> None:
     port = home.server.port
+    answered = home.now
     await stop_server(home)
+    await home.at(answered + QUARTER_S - 1)
     assert not home.is_on("data_problem")
-    await home.at(home.now + HOUR_S // 2)
+    await home.at(answered + QUARTER_S)
     assert home.state("binary_sensor", "data_problem").attributes["problems"] == ["server_unreachable"]
 
     home.serve()
@@ -58,10 +60,11 @@ async def test_a_loss_is_reported_after_a_quarter_of_an_hour_until_it_is_over(ho
 async def test_a_loss_of_hours_raises_a_repair_until_it_is_over(hass: HomeAssistant, home: Home) -> None:
     port = home.server.port
     registry = ir.async_get(hass)
+    answered = home.now
     await stop_server(home)
-    await home.at(home.now + HOUR_S)
+    await home.at(answered + 2 * HOUR_S - 1)
     assert registry.async_get_issue(DOMAIN, "server_unreachable_entry") is None
-    await home.at(home.now + 2 * HOUR_S)
+    await home.at(answered + 2 * HOUR_S)
     assert registry.async_get_issue(DOMAIN, "server_unreachable_entry") is not None
 
     home.serve()
@@ -134,6 +137,26 @@ async def test_an_old_forecast_raises_a_repair(hass: HomeAssistant, make_home: M
     home.serve()
     await home.add()
     assert ir.async_get(hass).async_get_issue(DOMAIN, "forecast_stale_entry") is not None
+
+
+async def test_a_forecast_becomes_old_at_the_second_at_which_it_is_three_hours_old(home: Home) -> None:
+    made_at = home.forecast_made_at = home.now - 60
+    home.serve()
+    await home.poll()
+    await home.at(made_at + 3 * HOUR_S)
+    assert not home.is_on("data_problem")
+    await home.at(made_at + 3 * HOUR_S + 1)
+    assert home.state("binary_sensor", "data_problem").attributes["problems"] == ["forecast_stale"]
+
+
+async def test_a_problem_that_began_while_the_machine_slept_shows_at_the_next_poll(home: Home) -> None:
+    made_at = home.forecast_made_at = home.now - 60
+    home.serve()
+    await home.poll()
+    await home.at(made_at + 3 * HOUR_S)
+    home.set_clock(home.now + 60)
+    await home.poll()
+    assert home.state("binary_sensor", "data_problem").attributes["problems"] == ["forecast_stale"]
 
 
 async def test_an_answer_from_the_cache_of_a_dead_server_does_not_count_as_news(home: Home) -> None:
