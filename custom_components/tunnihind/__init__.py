@@ -1,5 +1,6 @@
 """The Tunnihind integration: a household's electricity prices, their forecast, and plans for devices."""
 
+from itertools import chain
 from typing import Final
 
 from homeassistant.const import CONF_URL, Platform
@@ -7,7 +8,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.typing import ConfigType
 
-from . import issues
+# The platforms are imported here, together with the integration. Home Assistant would import them one by one after all
+# other integrations of its start, and all prices would wait for that.
+from . import binary_sensor, calendar, issues, number, sensor, switch, time  # noqa: F401
 from .card import feed as card_feed
 from .card import module as card_module
 from .const import DOMAIN
@@ -18,10 +21,15 @@ from .services import async_setup_services
 from .storage import Storage
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
-# The coordinator updates entities in the order in which they were added. When an entry is set up, binary sensors are
-# added last, because the change of a binary sensor may trigger an automation that reads other entities.
-_FIRST_PLATFORMS: Final = (Platform.CALENDAR, Platform.NUMBER, Platform.SENSOR, Platform.SWITCH, Platform.TIME)
-PLATFORMS: Final = (*_FIRST_PLATFORMS, Platform.BINARY_SENSOR)
+# The platforms are set up in this order, and the coordinator updates their entities in the same order. The change of a
+# binary sensor may trigger an automation that reads other entities. The calendar comes last, because no price and no
+# device should wait for Home Assistant's own calendar, which may not be set up yet.
+_PLATFORMS_IN_ORDER: Final = (
+    (Platform.NUMBER, Platform.SENSOR, Platform.SWITCH, Platform.TIME),
+    (Platform.BINARY_SENSOR,),
+    (Platform.CALENDAR,),
+)
+PLATFORMS: Final = tuple(chain.from_iterable(_PLATFORMS_IN_ORDER))
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
@@ -45,8 +53,8 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
     entry.runtime_data = coordinator
     async_keep_server_device_current(hass, entry)
     async_remove_unfitting_entities(hass, entry)
-    await hass.config_entries.async_forward_entry_setups(entry, _FIRST_PLATFORMS)
-    await hass.config_entries.async_forward_entry_setups(entry, (Platform.BINARY_SENSOR,))
+    for platforms in _PLATFORMS_IN_ORDER:
+        await hass.config_entries.async_forward_entry_setups(entry, platforms)
     issues.async_keep_notices_current(hass, entry)
     entry.async_on_unload(entry.add_update_listener(_async_entry_changed))
     return True
