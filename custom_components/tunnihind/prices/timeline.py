@@ -166,9 +166,10 @@ def levels(day: Sequence[Period]) -> list[Level]:
 def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool:
     """Return whether the period is among the cheapest periods of its day, which together last `cheap_hours` hours.
 
-    A period with the same price as one of the cheapest periods is cheap too.
+    Of periods with equal prices, the earliest count.
     """
-    return rank(period, day) * period.length_s <= cheap_hours * HOUR_S
+    cheaper = sum((other.price, other.start) < (period.price, period.start) for other in day)
+    return (cheaper + 1) * period.length_s <= cheap_hours * HOUR_S
 
 
 def _level_of_price(price: float, sorted_prices: Sequence[float]) -> Level:

@@ -212,11 +212,15 @@ async def test_level_and_cheap_hour_follow_the_days_order(make_home: MakeHome) -
     )  # fmt: skip
 
 
-async def test_every_hour_of_a_flat_day_is_normal_and_cheap(make_home: MakeHome) -> None:
-    home = await make_home(price_of=lambda _: 50.0)
+async def test_every_hour_of_a_flat_day_is_normal_and_the_first_six_are_cheap(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00", price_of=lambda _: 50.0)
     await home.add()
-    assert home.value("price_level") == "normal"
-    assert home.is_on("cheap_hour")
+    cheap = []
+    for hour in TODAY:
+        await home.at(hour)
+        assert home.value("price_level") == "normal"
+        cheap.append(home.is_on("cheap_hour"))
+    assert cheap == [hour < 6 for hour in range(24)]
 
 
 @pytest.mark.parametrize(
