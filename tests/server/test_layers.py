@@ -13,7 +13,7 @@ PACKAGE = Path(tunnihind.__file__).parent
 INTEGRATION = Path(__file__).parents[2] / "custom_components" / "tunnihind"
 
 SERVER_FROM_BELOW = (
-    *("errors", "clock", "market", "public_holidays", "weather_points", "price_series", "settings"),
+    *("errors", "clock", "numerals", "market", "public_holidays", "weather_points", "price_series", "settings"),
     *("forecast", "sources", "store", "files", "settling", "pipeline", "api", "web", "service", "cli"),
 )
 """The packages and files of the server, from the lowest up. Each imports only from those before it."""

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.cli.backtest_report import report_document, report_tables
-from tunnihind.cli.options import MARKET_OPTIONS, STORE_OPTIONS, ZONE_OPTIONS, option, with_settings
+from tunnihind.cli.options import MARKET_OPTIONS, STORE_OPTIONS, ZONE_OPTIONS, WholeNumberType, option, with_settings
 from tunnihind.cli.progress import progress_display
 from tunnihind.errors import StoreError
 from tunnihind.forecast.run import ISSUE_AT, LEADS, SingleStepForecaster
@@ -59,7 +59,7 @@ def _check_plot(context: click.Context, parameter: click.Parameter, path: Path |
 )
 @option(
     "horizon-days",
-    type=click.IntRange(1, LEADS),
+    type=WholeNumberType(1, LEADS),
     default=LEADS,
     show_default=True,
     help="Score forecasts up to this many days ahead.",

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 from tunnihind.cli.logs import set_up_logging
 from tunnihind.errors import SettingsError
 from tunnihind.market import ZONES, Zone
+from tunnihind.numerals import decimal_number, whole_number
 from tunnihind.settings import ENVIRONMENT_PREFIX, Settings
 
 _DEFAULTS: Final = Settings()
@@ -40,6 +42,34 @@ class InstantType(click.ParamType[int]):
         if not _FIRST_YEAR <= instant.year <= _LAST_YEAR:
             self.fail(f"{value!r} is not from the years {_FIRST_YEAR} to {_LAST_YEAR}", param, ctx)
         return int(instant.timestamp())
+
+
+class NumberType(click.types.FloatParamType):
+    """A finite number, as `numerals` reads it."""
+
+    @override
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Parse a number."""
+        try:
+            number = decimal_number(str(value))
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
+
+
+class WholeNumberType(click.IntRange):
+    """A whole number in a range, as `numerals` reads it."""
+
+    @override
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Parse a whole number."""
+        try:
+            number = whole_number(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        return int(super().convert(number, param, ctx))
 
 
 def option(
@@ -116,8 +146,8 @@ ZONE_OPTIONS: Final = (
 )
 
 MARKET_OPTIONS: Final = (
-    _setting_option("price-floor", "Lowest valid price, EUR/MWh.", type=float),
-    _setting_option("price-cap", "Highest valid price, EUR/MWh.", type=float),
+    _setting_option("price-floor", "Lowest valid price, EUR/MWh.", type=NumberType()),
+    _setting_option("price-cap", "Highest valid price, EUR/MWh.", type=NumberType()),
 )
 
 SOURCES_OPTIONS: Final = (
@@ -141,12 +171,12 @@ SOURCES_OPTIONS: Final = (
     _setting_option("open-meteo-single-runs-url", "Base URL of Open-Meteo's Single Runs API."),
     _setting_option("weather", "Fetch weather for the forecast.", is_switch=True),
     _setting_option("contact", "Your e-mail address or URL, sent to the sources in the User-Agent."),
-    _setting_option("history-start", "First year of prices to fetch.", type=click.IntRange(_FIRST_YEAR, _LAST_YEAR)),
+    _setting_option("history-start", "First year of prices to fetch.", type=WholeNumberType(_FIRST_YEAR, _LAST_YEAR)),
 )
 
 ADDRESS_OPTIONS: Final = (
     _setting_option("host", "Address to listen on."),
-    _setting_option("port", "Port to listen on.", type=click.IntRange(0, 65535)),
+    _setting_option("port", "Port to listen on.", type=WholeNumberType(0, 65535)),
 )
 
 SERVER_OPTIONS: Final = (
@@ -160,20 +190,22 @@ SERVER_OPTIONS: Final = (
         "VAT in prices in EUR/kWh. The default in Estonia is 0.22, as the API's specification says; elsewhere it is "
         "the legal rate of each date. The feeds and the integration use the legal rates, unless you set a rate other "
         "than the default and the newest legal rate.",
-        type=float,
+        type=NumberType(),
     ),
     _setting_option("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),
     _setting_option(
         "full-horizon", "Also serve the forecast past the public window. This is for a private server.", is_switch=True
     ),
     _setting_option(
-        "rate-limit", "Maximum number of requests per second from one client. 0 means no limit.", type=float
+        "rate-limit", "Maximum number of requests per second from one client. 0 means no limit.", type=NumberType()
     ),
     _setting_option("trust-proxy", "Trust X-Forwarded-For, behind your own reverse proxy.", is_switch=True),
     _setting_option("metrics", "Offer /metrics to Prometheus.", is_switch=True),
     _setting_option("access-log", "Log every request.", is_switch=True),
     _setting_option(
-        "drain-seconds", "Keep serving for this many seconds after a stop signal, while /readyz fails.", type=float
+        "drain-seconds",
+        "Keep serving for this many seconds after a stop signal, while /readyz fails.",
+        type=NumberType(),
     ),
 )
 

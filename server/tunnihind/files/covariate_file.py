@@ -15,7 +15,7 @@ from tunnihind.market import HOUR_S
 
 _ISSUED: Final = "issued_ts"
 _TARGET: Final = "target_ts"
-_NAME_PATTERN: Final = re.compile(r"[a-z]{2}\d?_(load|wind|solar)(_da)?_mw|[a-z][a-z0-9_]*@[a-z][a-z0-9_]*")
+_NAME_PATTERN: Final = re.compile(r"[a-z]{2}[0-9]?_(load|wind|solar)(_da)?_mw|[a-z][a-z0-9_]*@[a-z][a-z0-9_]*")
 _LONGEST_HOURS: Final = 24 * 60
 """The longest accepted time between an issue and a target, in hours. Without this limit, a mistyped instant could make
 a series of 100 years."""

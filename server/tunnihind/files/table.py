@@ -14,6 +14,7 @@ from typing import Final
 
 from tunnihind.errors import ImportFileError
 from tunnihind.market import QUARTER_S
+from tunnihind.numerals import decimal_number, whole_number
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _EARLIEST_TS: Final = 946_684_800
@@ -36,9 +37,9 @@ class CsvRow:
         Raises ImportFileError if the cell has no instant of the years 2000 to 2099, or if the instant is not a multiple
         of `step_s`.
         """
-        text = self._cells[column]
+        text = self._text(column)
         try:
-            ts = int(text)
+            ts = whole_number(text)
         except ValueError:
             raise self.error(column, f"{shortened(text)} is not a whole number of unix seconds UTC") from None
         if not _EARLIEST_TS <= ts < _LATEST_TS:
@@ -53,17 +54,20 @@ class CsvRow:
 
         Raises ImportFileError if the text in the cell is not a finite number.
         """
-        text = self._cells[column].strip()
+        text = self._text(column)
         if not text:
             return None
         try:
-            value = float(text)
+            value = decimal_number(text)
         except ValueError:
             raise self.error(column, f"{shortened(text)} is not a number") from None
         if not math.isfinite(value):
             problem = f"{shortened(text)} is not a finite number; leave the cell empty if no value is known"
             raise self.error(column, problem)
         return value
+
+    def _text(self, column: str) -> str:
+        return self._cells[column].strip(" \t")
 
     def error(self, column: str, problem: str) -> ImportFileError:
         """Return an error that names the file, the column, and the row's line."""

@@ -1,13 +1,14 @@
 """Day-ahead prices of the ENTSO-E Transparency Platform (document A44), for operators with a security token.
 
-A delivery day may have the prices of several auctions, and prices at several resolutions. Prices with a classification
-sequence other than 1 are ignored, because only sequence 1 is the coupled day-ahead market (SDAC). Only the resolution
-that covers the largest part of the day is used. If two resolutions cover equal parts of the day, the finer resolution
-is used.
+A delivery day may have the prices of several auctions, and prices at several resolutions. Only the auction with the
+lowest position is used, because it is the coupled day-ahead market (SDAC), which usually has position 1. Of this
+auction's prices, only the resolution that covers the largest part of the day is used. If two resolutions cover equal
+parts of the day, the finer resolution is used.
 """
 
+import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -17,7 +18,7 @@ from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable
 from tunnihind.market import Zone, day_end, day_start
 from tunnihind.sources.base import DaySheet, PriceFault, Quote, day_ranges, day_sheets, days_between, sheets_with_faults
-from tunnihind.sources.entsoe_xml import SOURCE, Acknowledgement, TimeSeries, parse_document
+from tunnihind.sources.entsoe_xml import SOURCE, Acknowledgement, TimeSeries, parse_document, series_of_lowest_positions
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 
 AREA_CODES: Final[Mapping[str, str]] = {
@@ -40,7 +41,7 @@ _POLICY: Final = RequestPolicy(
     timeout_s=60.0, give_up_after_s=90.0, wait_without_retry_after_s=600.0, max_bytes=8 * 1024 * 1024
 )
 
-_SEQUENCE_ATTRIBUTE: Final = "classificationSequence_AttributeInstanceComponent.position"
+_LOG: Final = logging.getLogger(__name__)
 
 
 class EntsoePlatform:
@@ -50,6 +51,7 @@ class EntsoePlatform:
         self._upstream = Upstream(session, SOURCE, policy=_POLICY, secret=token, clock=clock)
         self._url = base_url
         self._token = token
+        self._warnings: set[str] = set()
 
     async def time_series(self, query: Mapping[str, str], first: date, last: date) -> list[TimeSeries]:
         """Return the time series that match `query` for the delivery days from `first` to `last`.
@@ -74,6 +76,12 @@ class EntsoePlatform:
             earlier = await self.time_series(query, first, middle)
             return earlier + await self.time_series(query, middle + timedelta(days=1), last)
         raise SourceRefused(SOURCE, document.reason, status=status)
+
+    def warn_once(self, warning: str) -> None:
+        """Log a warning, unless it has been logged already."""
+        if warning not in self._warnings:
+            self._warnings.add(warning)
+            _LOG.warning(warning)
 
     def _parse_answer(self, answer: Answer) -> tuple[int, tuple[TimeSeries, ...] | Acknowledgement]:
         return answer.status, parse_document(answer.body, self._upstream.redacted_text)
@@ -126,22 +134,25 @@ class EntsoePrices:
             "out_Domain": AREA_CODES[zone],
             "contract_MarketAgreement.type": "A01",
         }
-        return price_sheets(zone, await self._platform.time_series(query, first, last), first, last)
+        series = await self._platform.time_series(query, first, last)
+        return price_sheets(zone, series, first, last, self._platform.warn_once)
 
 
-def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: date) -> list[DaySheet]:
-    """Sort a zone's day-ahead prices into sheets by delivery day.
+def price_sheets(
+    zone: Zone, series: Iterable[TimeSeries], first: date, last: date, warn: Callable[[str], None] = _LOG.warning
+) -> list[DaySheet]:
+    """Sort a zone's day-ahead prices into sheets by delivery day. Call `warn` with a text about prices left out.
 
     Raises BadAnswer if the prices aren't in EUR/MWh, or belong to another zone.
     """
+    day_ahead = [one for one in series if (one.get("contract_MarketAgreement.type") or "A01") == "A01"]
     quotes: dict[int, list[Quote]] = defaultdict(list)
-    for one in series:
-        if _is_day_ahead(one):
-            _require_attribute(one, "currency_Unit.name", "EUR")
-            _require_attribute(one, "price_Measure_Unit.name", "MWH")
-            _require_attribute(one, "in_Domain.mRID", AREA_CODES[zone])
-            for period in one.periods:
-                quotes[period.step_s] += (Quote(ts, value) for ts, value in period.known_values())
+    for one in series_of_lowest_positions(day_ahead, f"prices of {zone.upper()}", warn):
+        _require_attribute(one, "currency_Unit.name", "EUR")
+        _require_attribute(one, "price_Measure_Unit.name", "MWH")
+        _require_attribute(one, "in_Domain.mRID", AREA_CODES[zone])
+        for period in one.periods:
+            quotes[period.step_s] += (Quote(ts, value) for ts, value in period.known_values())
     by_step = {
         step_s: {sheet.day: sheet for sheet in day_sheets(SOURCE, zone, found, first, last, step_s)}
         for step_s, found in quotes.items()
@@ -157,12 +168,6 @@ def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: da
 
 def _covered_s(sheet: DaySheet) -> int:
     return len({quote.ts for quote in sheet.quotes}) * sheet.step_s
-
-
-def _is_day_ahead(series: TimeSeries) -> bool:
-    agreement = series.get("contract_MarketAgreement.type") or "A01"
-    sequence = series.get(_SEQUENCE_ATTRIBUTE) or "1"
-    return agreement == "A01" and sequence == "1"
 
 
 def _require_attribute(series: TimeSeries, attribute: str, value: str) -> None:

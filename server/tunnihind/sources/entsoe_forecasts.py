@@ -11,9 +11,10 @@ version of each forecast, so an archived forecast may be a little better than th
 deadline.
 """
 
+import logging
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Final
 
@@ -24,7 +25,9 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day, floor_hour, gate_closure
 from tunnihind.sources.base import BackFillPace, Cadence, day_ranges, days_between
 from tunnihind.sources.entsoe import AREA_CODES, EntsoePlatform
-from tunnihind.sources.entsoe_xml import SOURCE, Period, TimeSeries
+from tunnihind.sources.entsoe_xml import SOURCE, Period, TimeSeries, series_of_lowest_positions
+
+_LOG: Final = logging.getLogger(__name__)
 
 type HourlyMeans = dict[int, float]
 
@@ -97,18 +100,20 @@ class EntsoeForecasts:
 
     async def _fetch_load(self, zone: str, first: date, last: date) -> dict[str, HourlyMeans]:
         query = {"documentType": "A65", "processType": "A01", "outBiddingZone_Domain": AREA_CODES[zone]}
+        name = _series_name(zone, "load")
         series = await self._platform.time_series(query, first, last)
-        return {_series_name(zone, "load"): hourly_means(series)}
+        return {name: hourly_means(series, name, self._platform.warn_once)}
 
     async def _fetch_wind_and_solar(self, zone: str, first: date, last: date) -> dict[str, HourlyMeans]:
         query = {"documentType": "A69", "processType": "A01", "in_Domain": AREA_CODES[zone]}
         by_type: dict[str | None, list[TimeSeries]] = defaultdict(list)
         for one in await self._platform.time_series(query, first, last):
             by_type[one.get("psrType")].append(one)
-        wind = [hourly_means(by_type[psr_type]) for psr_type in _WIND_TYPES if psr_type in by_type]
+        wind_name, solar_name, warn = _series_name(zone, "wind"), _series_name(zone, "solar"), self._platform.warn_once
+        wind = [hourly_means(by_type[psr_type], wind_name, warn) for psr_type in _WIND_TYPES if psr_type in by_type]
         return {
-            _series_name(zone, "wind"): _hourly_sums(wind),
-            _series_name(zone, "solar"): hourly_means(by_type[_SOLAR_TYPE]),
+            wind_name: _hourly_sums(wind),
+            solar_name: hourly_means(by_type[_SOLAR_TYPE], solar_name, warn),
         }
 
 
@@ -123,15 +128,17 @@ def publication_deadline(name: str, day: date) -> int:
     return int(datetime.combine(day - timedelta(days=1), _WIND_AND_SOLAR_DEADLINE, DELIVERY_TZ).timestamp())
 
 
-def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
-    """Return hourly means in MW, by the start of the hour.
+def hourly_means(
+    series: Iterable[TimeSeries], what: str = "forecasts", warn: Callable[[str], None] = _LOG.warning
+) -> HourlyMeans:
+    """Return hourly means in MW, by the start of the hour. `what` names the series for `series_of_lowest_positions`.
 
     Each mean comes from the finest resolution at which all values of the hour are known. Hours without such a
     resolution are left out. Negative values, and values above `_LARGEST_MW`, count as unknown. Raises BadAnswer if the
     values aren't in megawatts.
     """
     periods: list[Period] = []
-    for one in series:
+    for one in series_of_lowest_positions(series, what, warn):
         unit = one.get("quantity_Measure_Unit.name")
         if unit != "MAW":
             raise BadAnswer(SOURCE, f"a TimeSeries has quantity_Measure_Unit.name {unit}, not MAW")

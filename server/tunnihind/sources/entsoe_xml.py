@@ -7,9 +7,11 @@ unknown.
 """
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from typing import Final, override
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
@@ -17,7 +19,8 @@ import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
 from tunnihind.errors import BadAnswer, one_line
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.market import HOUR_S, QUARTER_S, delivery_day
+from tunnihind.numerals import decimal_number, whole_number
 
 SOURCE: Final = "entsoe"
 
@@ -31,6 +34,9 @@ _MAX_DEPTH: Final = 32
 
 _ACKNOWLEDGEMENT: Final = "Acknowledgement_MarketDocument"
 _DOCUMENTS: Final = frozenset({"Publication_MarketDocument", "GL_MarketDocument"})
+_SPACE: Final = " \t\r\n"
+"""The characters that count as white space in XML."""
+_POSITION_OF_AUCTION: Final = "classificationSequence_AttributeInstanceComponent.position"
 _VALUE_ELEMENTS: Final = ("price.amount", "quantity")
 
 
@@ -48,6 +54,12 @@ class Period:
             if not math.isnan(value):
                 yield self.start_ts + position * self.step_s, value
 
+    def without_days(self, days: Collection[date]) -> Period:
+        """Return this period with unknown values for some delivery days."""
+        known = {ts: value for ts, value in self.known_values() if delivery_day(ts) not in days}
+        starts = range(self.start_ts, self.start_ts + len(self.values) * self.step_s, self.step_s)
+        return replace(self, values=tuple(known.get(ts, math.nan) for ts in starts))
+
 
 @dataclass(frozen=True, slots=True)
 class TimeSeries:
@@ -63,6 +75,54 @@ class TimeSeries:
     def get(self, name: str) -> str | None:
         """Return the text of an attribute, or None if the attribute is missing."""
         return self.attributes.get(name)
+
+    @property
+    def auction_position(self) -> int | None:
+        """The position of the series' auction among the auctions of a day, from 1 on. Without an auction, it is 1.
+
+        None if the position is unreadable.
+        """
+        try:
+            position = whole_number(self.get(_POSITION_OF_AUCTION) or "1")
+        except ValueError:
+            return None
+        return position if position > 0 else None
+
+    def without_days(self, days: Collection[date]) -> TimeSeries:
+        """Return this series with unknown values for some delivery days."""
+        return replace(self, periods=tuple(period.without_days(days) for period in self.periods))
+
+    def days(self) -> set[date]:
+        """Return the delivery days that have known values."""
+        return {delivery_day(ts) for period in self.periods for ts, _ in period.known_values()}
+
+
+def series_of_lowest_positions(
+    series: Iterable[TimeSeries], what: str, warn: Callable[[str], None]
+) -> list[TimeSeries]:
+    """For each delivery day, keep only the values from the lowest auction position that has values for this day.
+
+    `warn` is called with a text about the data that are left out. `what` names the data in this text.
+    """
+    by_position: dict[int, list[TimeSeries]] = defaultdict(list)
+    for one in series:
+        if one.auction_position is None:
+            warn(f"{SOURCE}: {what} without a readable auction position are left out")
+        else:
+            by_position[one.auction_position].append(one)
+    kept: list[TimeSeries] = []
+    taken: set[date] = set()
+    for position, of_auction in sorted(by_position.items()):
+        days: set[date] = set().union(*(one.days() for one in of_auction))
+        if left_out := sorted(days & taken):
+            span = f"{left_out[0]} to {left_out[-1]}"
+            warn(f"{SOURCE}: {what} from auction position {position} for {span} are left out: a lower one has them too")
+            of_other_days = [one.without_days(taken) for one in of_auction]
+            kept += [one for one in of_other_days if one.days()]
+        else:
+            kept += of_auction
+        taken |= days
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +200,7 @@ def _elements_at(element: Element, *path: str) -> list[Element]:
 
 
 def _texts(element: Element, *path: str) -> list[str]:
-    return [(child.text or "").strip() for child in _elements_at(element, *path)]
+    return [(child.text or "").strip(_SPACE) for child in _elements_at(element, *path)]
 
 
 def _text(element: Element, *path: str) -> str:
@@ -151,7 +211,7 @@ def _text(element: Element, *path: str) -> str:
 
 
 def _time_series(element: Element) -> TimeSeries:
-    attributes = {_local_name(child): child.text.strip() for child in element if child.text and child.text.strip()}
+    attributes = {_local_name(child): text for child in element if (text := (child.text or "").strip(_SPACE))}
     psr_types = _texts(element, "MktPSRType", "psrType")
     if psr_types:
         attributes["psrType"] = psr_types[0]
@@ -193,16 +253,16 @@ def _points(element: Element, count: int) -> dict[int, float]:
 
 
 def _position(text: str) -> int:
-    # The length is checked too, because int() would raise ValueError instead of BadAnswer for a very long string.
-    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_MAX_POINTS))):
-        raise BadAnswer(SOURCE, f"a Point's position {text[:20]!r} is not a number in range")
-    return int(text)
+    with suppress(ValueError):
+        if (position := whole_number(text)) >= 0:
+            return position
+    raise BadAnswer(SOURCE, f"a Point's position {text[:20]!r} is not a number in range")
 
 
 def _value(point: Element) -> float:
     texts = [text for name in _VALUE_ELEMENTS for text in _texts(point, name)]
     try:
-        (value,) = (float(text) for text in texts)
+        (value,) = (decimal_number(text) for text in texts)
     except ValueError:
         raise BadAnswer(SOURCE, f"a Point must have one number, and has {texts}") from None
     if not math.isfinite(value):

@@ -8,6 +8,7 @@ keep the whole answer.
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC
@@ -41,6 +42,7 @@ from tunnihind.errors import (
     hide_secret,
     one_line,
 )
+from tunnihind.numerals import whole_number
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -263,8 +265,9 @@ class Upstream:
         """
         if header is None:
             return None
-        if header.strip().isdecimal():
-            return min(float(header), _LONGEST_WAIT_S)
+        with suppress(ValueError):
+            if (asked_s := whole_number(header.strip())) >= 0:
+                return min(asked_s, _LONGEST_WAIT_S)
         try:
             moment = parsedate_to_datetime(header)
         except ValueError:

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from tunnihind.api.http.headers import names_with_weights
 from tunnihind.market import HOUR_S, MARKETS, QUARTER_S, Zone
+from tunnihind.numerals import decimal_number
 from tunnihind.web.tariff import NETWORK_RATES, PACKAGE_ZONE, OwnTariff, Package, PackageTariff, Tariff
 
 type Language = Literal["en", "et", "ru"]
@@ -155,7 +156,7 @@ def _normalised_rate(text: str) -> str:
     If the text is not a number from 0 to 100, return an empty string.
     """
     try:
-        rate = float(text.strip().replace(",", "."))
+        rate = decimal_number(text.strip().replace(",", "."))
     except ValueError:
         return ""
     return f"{round(rate, _RATE_DECIMALS) + 0.0:g}" if 0 <= rate <= _RATE_CAP else ""

@@ -16,6 +16,7 @@ from tunnihind.api.http.headers import coding_for_field, has_matching_tag
         ("gzip ; q=0.2 , identity;q=0.5", "identity"),
         ("gzip;q=0.001", "gzip"),
         ("gzip;q=0", "identity"),
+        ("gzip;q=0_1", "identity"),
         ("gzip;q=0, zstd;q=0", "identity"),
         ("br, deflate", "identity"),
         ("*", "zstd"),

@@ -75,3 +75,11 @@ def test_a_token_file_that_is_no_text_is_refused_by_the_name_of_its_option(run: 
 def test_only_the_present_status_has_a_line_about_the_running_pipeline(run: Run) -> None:
     assert "pipeline    not running" in run("status").stdout
     assert "pipeline" not in run("status", "--as-of", "2025-12-15T10:00:00Z").stdout
+
+
+@pytest.mark.parametrize("option", ["price-cap", "vat-rate", "rate-limit", "port", "history-start"])
+@pytest.mark.parametrize("given", ["2_020", "٢٠٢٠", " 2020", "nan", "two"])
+def test_an_option_takes_only_plain_numbers(run: Run, option: str, given: str) -> None:
+    result = run("serve", f"--{option}", given)
+    assert result.exit_code == 2
+    assert "number" in result.stderr

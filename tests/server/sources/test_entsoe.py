@@ -1,8 +1,9 @@
 import logging
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from types import MappingProxyType
+from xml.etree.ElementTree import Element, SubElement
 
 import pytest
 from aiohttp import ClientSession, web
@@ -194,8 +195,54 @@ def test_the_first_auction_wins_over_a_finer_second_one() -> None:
     assert set(sheet(other, coupled).values()) == {50.0}
 
 
-def test_another_auction_alone_is_no_price() -> None:
-    assert sheet(series([70.0] * 96, QUARTER_S, {SEQUENCE: "2"})) == {}
+@pytest.mark.parametrize("position", ["1", "2", "3", "12", "01"])
+def test_the_only_auction_of_a_day_counts_at_any_position(position: str) -> None:
+    assert set(sheet(series([70.0] * 96, QUARTER_S, {SEQUENCE: position})).values()) == {70.0}
+
+
+@pytest.mark.parametrize(("low", "high"), [("1", "2"), ("2", "3"), ("2", "10")])
+def test_the_lowest_position_of_each_day_counts_and_the_rest_is_named(
+    low: str, high: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    next_day, hours = DAY + timedelta(days=1), [70.0] * 24
+    both_days = TimeSeries(
+        {**series(hours).attributes, SEQUENCE: high, "currency_Unit.name": "EUR"},
+        (Period(START, HOUR_S, (*hours, *hours)),),
+    )
+    sheets = price_sheets("ee", [both_days, series([50.0] * 24, HOUR_S, {SEQUENCE: low})], DAY, next_day)
+    assert [(one.day, {quote.eur_mwh for quote in one.quotes}) for one in sheets] == [(DAY, {50.0}), (next_day, {70.0})]
+    assert caplog.messages == [
+        f"entsoe: prices of EE from auction position {high} for {DAY} to {DAY} are left out: a lower one has them too"
+    ]
+
+
+def test_a_fault_of_an_auction_that_is_left_out_costs_nothing() -> None:
+    other = series([70.0] * 24, HOUR_S, {SEQUENCE: "2", "currency_Unit.name": "PLN"})
+    assert set(sheet(other, series([50.0] * 24)).values()) == {50.0}
+
+
+@pytest.mark.parametrize("position", ["1_0", "١", "１", "one", "1.0", "0", "-1"])
+def test_an_auction_position_that_is_no_number_is_left_out_and_named(
+    position: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    odd = series([70.0] * 24, HOUR_S, {SEQUENCE: position})
+    assert set(sheet(odd, series([50.0] * 24, HOUR_S, {SEQUENCE: "2"})).values()) == {50.0}
+    assert sheet(odd) == {}
+    assert caplog.messages == ["entsoe: prices of EE without a readable auction position are left out"] * 2
+
+
+async def test_what_is_left_out_is_logged_once(session: ClientSession, caplog: pytest.LogCaptureFixture) -> None:
+    class WithTwoAuctions(FakeEntsoe):
+        def _series(self, query: Mapping[str, str], asked: Sequence[date]) -> list[Element]:
+            first, second = (super(WithTwoAuctions, self)._series(query, asked) for _ in range(2))
+            for one in second:
+                SubElement(one, SEQUENCE).text = "2"
+            return first + second
+
+    async with WithTwoAuctions({"ee": flat_quotes(DAY, DAY, HOUR_S)["ee"]}) as server:
+        prices = EntsoePrices(EntsoePlatform(session, f"{server.url}/api", TOKEN), ("ee",))
+        assert len(await prices.fetch_sheets(DAY, DAY)) == len(await prices.fetch_sheets(DAY, DAY)) == 1
+    assert len(caplog.messages) == 1
 
 
 def test_an_intraday_contract_is_no_price() -> None:

@@ -173,3 +173,14 @@ async def test_an_hour_that_only_one_kind_of_wind_knows_is_unknown(session: Clie
     del server.forecasts["ee_B18"][day_start(DAY)]
     issue: IssuedSeries = (await source(session, server).newest_forecasts(NOW))["ee_wind_da_mw"]
     assert np.isnan(issue.values).nonzero()[0].tolist() == [0]
+
+
+def test_of_a_forecast_too_the_lowest_auction_position_of_each_day_counts() -> None:
+    position = "classificationSequence_AttributeInstanceComponent.position"
+
+    def of(number: str, level: float, days: int) -> TimeSeries:
+        attributes = {"quantity_Measure_Unit.name": "MAW", position: number}
+        return TimeSeries(attributes, (Period(day_start(DAY), HOUR_S, (level,) * 24 * days),))
+
+    means = hourly_means([of("2", 5.0, 1), of("3", 7.0, 2)])
+    assert [set(list(means.values())[:24]), set(list(means.values())[24:])] == [{5.0}, {7.0}]

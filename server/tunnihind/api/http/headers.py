@@ -7,6 +7,8 @@ from typing import Final, Literal
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
+from tunnihind.numerals import decimal_number
+
 JSON_CONTENT_TYPE: Final = "application/json"
 HTML_CONTENT_TYPE: Final = "text/html; charset=utf-8"
 PROBLEM_CONTENT_TYPE: Final = "application/problem+json"
@@ -118,7 +120,7 @@ def names_with_weights(field: str) -> Iterator[tuple[str, float]]:
 def _weight(parameters: list[str]) -> float | None:
     named = (parameter.partition("=") for parameter in parameters)
     try:
-        weight = float(next((value for key, _, value in named if key.strip() == "q"), 1))
+        weight = decimal_number(next((value for key, _, value in named if key.strip() == "q"), "1").strip())
     except ValueError:
         return None
     return weight if 0 <= weight <= 1 else None
