@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pytest
 import voluptuous as vol
+from homeassistant.data_entry_flow import section
 
 from custom_components.tunnihind.actions import find_cheapest_hours, get_prices, import_past, update_plan
 from custom_components.tunnihind.forms import options_flow, plan_form, tariff_form
@@ -32,8 +33,8 @@ def wrong_values(fields: Mapping[Any, Any]) -> Iterator[dict[str, Any]]:
     """Yield one wrong value after the other for each field and for each field of each section."""
     for field, check in fields.items():
         yield from ({str(field): value} for value in WRONG)
-        if section := getattr(check, "schema", None):
-            yield from ({str(field): value} for value in wrong_values(section.schema))
+        if isinstance(check, section):
+            yield from ({str(field): value} for value in wrong_values(check.schema.schema))
 
 
 @pytest.mark.parametrize("schema", [*ACTIONS.values(), *FORMS.values()], ids=[*ACTIONS, *FORMS])

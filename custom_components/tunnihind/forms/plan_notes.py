@@ -18,11 +18,14 @@ from ..prices.units import Unit, figure_in_language
 # The notes are beside the text that appears when a plan is saved.
 _KEY_PREFIX: Final = f"component.{DOMAIN}.config_subentries.plan.create_entry"
 _CENTS: Final = 100
+# A limit below this many c/kWh is likely meant in EUR/kWh: hardly anybody pays as much as 50 c/kWh, or waits for hours
+# that cost nearly nothing.
+_LIKELY_EUROS_BELOW: Final = 0.5
 
 
 async def note_on_limit(hass: HomeAssistant, cents: float | None, language: str) -> str | None:
-    """Return a note in `language` if a price limit (c/kWh) is below one cent, so that it may be meant in euros."""
-    if cents is None or not 0 < abs(cents) < 1:
+    """Return a note in `language` if a price limit, given in c/kWh, is likely meant in EUR/kWh."""
+    if cents is None or not 0 < abs(cents) < _LIKELY_EUROS_BELOW:
         return None
     words = await async_get_translations(hass, language, "config_subentries", {DOMAIN})
     given, meant = (figure_in_language(f"{figure:g}", language) for figure in (cents, cents * _CENTS))

@@ -61,13 +61,13 @@ async def test_a_new_plan_that_starts_later_or_in_full_at_a_low_price_says_nothi
     ("unit", "typed", "says"),
     [
         ("cents", 0.25, "The price limit is 0.25 c/kWh, less than one cent. If you mean 0.25 EUR/kWh, enter 25."),
-        ("cents", 1, ""),
+        ("cents", 0.5, ""),
         ("cents", 0, ""),
         ("euros", 0.25, ""),
         ("euros", 0.005, ""),
     ],
 )
-async def test_a_limit_below_a_cent_is_kept_and_explained(
+async def test_a_limit_below_half_a_cent_is_kept_and_explained(
     make_home: MakeHome, unit: str, typed: float, says: str
 ) -> None:
     home = await make_home()
@@ -84,7 +84,7 @@ async def test_a_changed_plan_explains_its_limit_too(evening: Home) -> None:
 
 
 @pytest.mark.parametrize("cents", [0.25, 25])
-async def test_an_action_answers_a_limit_below_a_cent_with_a_hint(evening: Home, cents: float) -> None:
+async def test_an_action_answers_a_limit_below_half_a_cent_with_a_hint(evening: Home, cents: float) -> None:
     data = {"duration": "01:00:00", "price_cap": cents}
     job = await call(evening, "tunnihind.find_cheapest_hours", answers=True, **data)
     plan = {"entity_id": window_of(evening), "price_cap": cents}
