@@ -150,12 +150,11 @@ class PlanFlow(ConfigSubentryFlow):
         notes = [await note_on_limit(self.hass, limit, language)]
         if entry.state is ConfigEntryState.LOADED:
             coordinator = entry.runtime_data
-            prices, steered = coordinator.prices, coordinator.planner.plan(plan_id)
-            if steered is None or steered.enabled:
+            prices, now = coordinator.prices, coordinator.clock.now()
+            saved = (coordinator.planner.plan(plan_id) or SteeredPlan(plan, needed_since=now)).with_form(plan)
+            if saved.enabled:
                 last = prices.outcomes.get(plan_id)
-                notes += await notes_on_start(
-                    self.hass, plan, prices, coordinator.clock.now(), self._unit, language, last
-                )
+                notes += await notes_on_start(self.hass, saved.settings(), prices, now, self._unit, language, last)
         return "".join(f"\n\n{note}" for note in notes if note)
 
     def _plan_with_changes(self) -> SteeredPlan | None:

@@ -1,7 +1,7 @@
 """Notes about a plan that was just saved: an early start that people may not expect, and a limit typed in euros."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.translation import async_get_translations
@@ -34,7 +34,7 @@ async def note_on_limit(hass: HomeAssistant, cents: float | None, language: str)
 
 async def notes_on_start(
     hass: HomeAssistant,
-    plan: Mapping[str, Any],
+    settings: PlanSettings,
     prices: PricesNow,
     now: int,
     unit: Unit,
@@ -45,7 +45,6 @@ async def notes_on_start(
 
     `now` is in UTC seconds. `last` is the last decision about the plan. A window that has begun already has no notes.
     """
-    settings = PlanSettings.from_mapping(plan)
     outcome = next_outcome(settings, prices.timeline, now, last)
     if (
         not isinstance(outcome, Window)
