@@ -137,14 +137,16 @@ async def test_an_almost_empty_car_is_charged_at_once_to_the_least_charge(
 
 
 @rings_between_steps
+@pytest.mark.parametrize("how", ["unloaded", "removed"])
 async def test_the_car_charges_at_once_if_the_plan_is_lost_but_not_for_a_reload(
-    home: Home, switchings: list[Switching]
+    home: Home, switchings: list[Switching], how: str
 ) -> None:
     await use(home, "charge_car_by_energy", inputs(home))
     await charged_to(home, 60)
     await restart(home)
     assert switchings == []
-    await home.hass.config_entries.async_unload(home.entry.entry_id)
+    entries = home.hass.config_entries
+    await (entries.async_unload if how == "unloaded" else entries.async_remove)(home.entry.entry_id)
     lost = home.now
     await home.at(lost + 300)
     assert switchings == [("on", lost + 300)]
