@@ -1,7 +1,7 @@
 """The account of one plan: the energy, costs and savings of its windows."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any, Final, Self
 
@@ -129,28 +129,24 @@ class Account:
         self._compute_totals(prices, seen)
         self._close_windows(prices, seen)
 
-    def unread_slices(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return the slices up to `until` (UTC seconds) that lack a meter reading, keyed by the meter's id."""
-        unread: dict[str, list[tuple[int, int]]] = {}
+    def slices_to_read(self, now: int) -> dict[str, list[tuple[int, int]]]:
+        """Return the slices whose energy has to be read at `now` (UTC seconds), keyed by the meter's id."""
+        to_read: dict[str, list[tuple[int, int]]] = {}
         for started in self._windows:
-            if started.meter and (slices := started.unread_slices(until)):
-                unread.setdefault(started.meter, []).extend(slices)
-        return unread
+            if started.meter and (slices := started.slices_to_read(now)):
+                to_read.setdefault(started.meter, []).extend(slices)
+        return to_read
 
-    def add_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
-        """Add `readings`, which maps slices of windows to the kWh that `meter` measured."""
+    def update_readings(self, meter: str, readings: Mapping[tuple[int, int], float | None]) -> bool:
+        """Set the kWh that `meter` measured in slices, and return whether this changes anything.
+
+        None means that the energy of a slice is unknown.
+        """
+        before = self._windows
         self._windows = [
-            replace(
-                started,
-                readings={
-                    **started.readings,
-                    **{one: readings[one] for one in started.unread_slices(started.end) if one in readings},
-                },
-            )
-            if started.meter == meter
-            else started
-            for started in self._windows
+            started.with_readings(readings) if started.meter == meter else started for started in self._windows
         ]
+        return self._windows != before
 
     def hours_without_price(self, prices: SettledPrices, now: int) -> set[int]:
         """Return the starts of all hours before `now` (UTC seconds) for which finished windows lack a price."""

@@ -54,18 +54,21 @@ class Ledger:
         """Forget all prices, so that the prices of past windows are fetched from the present server."""
         self._prices = SettledPrices()
 
-    def unread_slices(self, until: int) -> dict[str, list[Piece]]:
-        """Return the slices up to `until` (UTC seconds) that lack a meter reading, keyed by the meter's id."""
-        unread: dict[str, list[Piece]] = {}
+    def slices_to_read(self, now: int) -> dict[str, list[Piece]]:
+        """Return the slices whose energy has to be read at `now` (UTC seconds), keyed by the meter's id."""
+        to_read: dict[str, list[Piece]] = {}
         for account in self._accounts.values():
-            for meter, slices in account.unread_slices(until).items():
-                unread.setdefault(meter, []).extend(slices)
-        return unread
+            for meter, slices in account.slices_to_read(now).items():
+                to_read.setdefault(meter, []).extend(slices)
+        return to_read
 
-    def add_readings(self, meter: str, readings: Mapping[Piece, float]) -> None:
-        """Add `readings`, which maps slices of windows to the kWh that `meter` measured."""
-        for account in self._accounts.values():
-            account.add_readings(meter, readings)
+    def update_readings(self, meter: str, readings: Mapping[Piece, float | None]) -> bool:
+        """Set the kWh that `meter` measured in slices, and return whether this changes anything.
+
+        None means that the energy of a slice is unknown.
+        """
+        changes = [account.update_readings(meter, readings) for account in self._accounts.values()]
+        return any(changes)
 
     def hours_without_price(self, now: int) -> list[int]:
         """Return the starts of all hours before `now` (UTC seconds) for which finished windows lack a price."""

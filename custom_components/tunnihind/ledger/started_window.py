@@ -7,6 +7,7 @@ from typing import Any, Final, Self
 
 from mashumaro.codecs import BasicDecoder
 
+from ..past.meter import LONGEST_EXCURSION_S
 from ..plans.saving import Saving
 from ..plans.solver import Piece
 from ..prices.days import day_at
@@ -144,9 +145,16 @@ class StartedWindow:
         """Split the pieces at each quarter of an hour, and return the slices that ended by `until` (UTC seconds)."""
         return [one for piece in self.pieces for one in _slices(piece) if one[1] <= until]
 
-    def unread_slices(self, until: int) -> list[Piece]:
-        """Return the slices in `slices(until)` that still lack a meter reading. Without a meter, return no slices."""
-        return [one for one in self.slices(until) if one not in self.readings] if self.meter else []
+    def slices_to_read(self, now: int) -> list[Piece]:
+        """Return the slices whose energy is unknown at `now` (UTC seconds), or whose readings may still prove wrong."""
+        settled_until = now - LONGEST_EXCURSION_S
+        return [one for one in self.slices(now) if one not in self.readings or one[1] > settled_until]
+
+    def with_readings(self, readings: Mapping[Piece, float | None]) -> StartedWindow:
+        """Return the window with the kWh of its slices in `readings`. None means that the energy is unknown."""
+        own = {one: readings[one] for one in self.slices(self.end) if one in readings}
+        known = {one: kwh for one, kwh in {**self.readings, **own}.items() if kwh is not None}
+        return replace(self, readings=known)
 
     def energy_by_slice(self, until: int) -> Mapping[Piece, float]:
         """Return the energy in kWh of each slice in `slices(until)`. Slices with unknown energy are left out."""

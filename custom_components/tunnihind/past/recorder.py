@@ -7,7 +7,7 @@ old statistics.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import batched, count
 from typing import Any, Final, Literal
 
@@ -27,9 +27,18 @@ from homeassistant.util.unit_conversion import EnergyConverter, PowerConverter
 
 from ..const import CONF_STATISTIC_NUMBERS, DOMAIN, EUR, EUR_PER_KWH
 from ..errors import Refusal
+from ..prices.timeline import HOUR_S
 from ..prices.zones import Zone, zone_of
 from ..server.answers import Mode
-from .paid_prices import CostRow, HourPrice, MeasuredEnergy
+from .meter import (
+    LONGEST_EXCURSION_S,
+    CounterReading,
+    EnergyStretch,
+    energy_by_slice,
+    energy_from_counter,
+    energy_from_power,
+)
+from .paid_prices import FIVE_MIN_S, CostRow, HourPrice, MeasuredEnergy, hours_between
 
 _ENGLISH: Final = "en"
 # The recorder writes each batch of rows in a transaction of its own. A batch has at most this many rows, so that no
@@ -123,35 +132,50 @@ def has_recorder(hass: HomeAssistant) -> bool:
     return RECORDER in hass.config.components
 
 
-async def meter_readings(
-    hass: HomeAssistant, meter: str, start: int, end: int
-) -> tuple[dict[int, float], dict[int, float]]:
-    """Return two mappings with a meter's five-minute statistics from `start` to `end`, keyed by period start.
+async def measured_stretches(hass: HomeAssistant, meter: str, start: int, end: int) -> list[EnergyStretch]:
+    """Return the energy that a meter of energy or power measured from `start` to `end` (UTC seconds).
 
-    All times are UTC seconds. The first mapping contains an energy meter's running totals in kWh at the ends of the
-    periods. The second mapping contains a power meter's means in kW. A mapping that doesn't fit the meter is empty. The
-    function first waits until the recorder has finished all earlier jobs.
+    The readings are those of the recorder's five-minute statistics. The result also covers up to a day before and after
+    this time. The function first waits until the recorder has finished all earlier jobs.
     """
     await _wait_for_recorder(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
     unit = known[meter][1]["unit_of_measurement"] if meter in known else None
+    start, end = start - LONGEST_EXCURSION_S, end + LONGEST_EXCURSION_S
     if unit in EnergyConverter.VALID_UNITS:
-        return _values(await _rows(hass, meter, "5minute", {"sum"}, start, end), "sum"), {}
+        return energy_from_counter(await _counter_readings(hass, meter, start, end))
     if unit in PowerConverter.VALID_UNITS:
-        return {}, _values(await _rows(hass, meter, "5minute", {"mean"}, start, end), "mean")
-    return {}, {}
+        return energy_from_power(_values(await _rows(hass, meter, "5minute", {"mean"}, start, end), "mean"))
+    return []
 
 
 async def measured_energy(
     hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool
 ) -> MeasuredEnergy:
-    """Return the readings of an energy statistic from `start` to `end` (UTC seconds).
+    """Return the energy of an energy statistic from `start` to `end` (UTC seconds).
 
-    If `by_quarter` is true, five-minute readings are included.
+    If `by_quarter` is true, five-minute readings are included. The counters of Home Assistant's own meters are read
+    from five-minute statistics where these exist, as `measured_stretches` does, and else from hourly statistics. The
+    statistics of other integrations contain the energy of each hour.
     """
-    hours = await _rows(hass, energy_id, "hour", {"change"}, start, end)
-    fives = await _rows(hass, energy_id, "5minute", {"change"}, start, end) if by_quarter else {}
-    return MeasuredEnergy(_values(hours, "change"), _values(fives, "change"))
+    if ":" in energy_id:
+        hours = await _rows(hass, energy_id, "hour", {"change"}, start, end)
+        fives = await _rows(hass, energy_id, "5minute", {"change"}, start, end) if by_quarter else {}
+        return MeasuredEnergy(_values(hours, "change"), _values(fives, "change"))
+    context = start - LONGEST_EXCURSION_S, end + LONGEST_EXCURSION_S
+    newest = await _counter_readings(hass, energy_id, *context)
+    stretches = energy_from_counter([*await _hourly_readings(hass, energy_id, *context, newest), *newest])
+    newest_since = -(-newest[0].at // HOUR_S) * HOUR_S if newest else end
+    five_minutes = range(max(start, newest_since), end, FIVE_MIN_S) if by_quarter else ()
+    return MeasuredEnergy(
+        _energy_by_period(stretches, hours_between(start, end), HOUR_S),
+        _energy_by_period(stretches, five_minutes, FIVE_MIN_S),
+    )
+
+
+def _energy_by_period(stretches: Sequence[EnergyStretch], starts: Iterable[int], length_s: int) -> dict[int, float]:
+    found = energy_by_slice(stretches, ((start, start + length_s) for start in starts))
+    return {start: kwh for (start, _), kwh in found.items()}
 
 
 async def energy_statistic_name(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
@@ -236,6 +260,34 @@ async def _rows(
         columns,
     )
     return {int(row["start"]): row for row in found.get(statistic_id, ())}
+
+
+async def _counter_readings(hass: HomeAssistant, meter: str, start: int, end: int) -> list[CounterReading]:
+    """Return a counter's readings at the ends of five-minute periods."""
+    rows = await _rows(hass, meter, "5minute", {"state", "sum", "last_reset"}, start, end)
+    return [
+        CounterReading(
+            period + FIVE_MIN_S, row["sum"] if row["state"] is None else row["state"], row["sum"], row["last_reset"]
+        )
+        for period, row in rows.items()
+        if row["sum"] is not None
+    ]
+
+
+async def _hourly_readings(
+    hass: HomeAssistant, meter: str, start: int, end: int, newest: Sequence[CounterReading]
+) -> list[CounterReading]:
+    """Return a counter's readings at the start of the first hour and at the ends of hours, made from hourly totals.
+
+    The readings end before the readings in `newest`, and their counts continue in those of `newest`.
+    """
+    rows = await _rows(hass, meter, "hour", {"sum", "change"}, start, end)
+    sums, changes = _values(rows, "sum"), _values(rows, "change")
+    totals = {hour: sums[hour] - changes[hour] for hour in list(sums)[:1]}
+    totals |= {hour + HOUR_S: total for hour, total in sums.items()}
+    first = newest[0] if newest else CounterReading(end + HOUR_S, 0.0, 0.0)
+    zero = first.count - first.total
+    return [CounterReading(at, total + zero, total, first.cycle) for at, total in totals.items() if at < first.at]
 
 
 def _values(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:

@@ -27,7 +27,7 @@ TENTH = instant("2026-01-10T00:00:00+02:00")
 
 
 async def charge(hass: HomeAssistant, **data: Any) -> dict[str, Any]:  # noqa: ANN401  an action's own
-    return await ask(hass, "import_costs", energy=METER, **data)
+    return await ask(hass, "import_costs", **{"energy": METER, **data})
 
 
 def euros(home: Home, kwh: dict[int, float]) -> Any:  # noqa: ANN401  compares equal to what is near it
@@ -135,6 +135,22 @@ async def test_another_unit_is_counted_in_kilowatt_hours(hass: HomeAssistant, ar
     await archive.home.add()
     await charge(hass)
     assert await charged(hass) == euros(archive.home, even(TENTH, 5))
+
+
+async def test_old_hours_of_a_meter_are_charged_once_despite_a_dip_and_a_gap(
+    hass: HomeAssistant, archive: Archive
+) -> None:
+    """Only the hours of Home Assistant's own meter are left. Energy is spread over wrong and missing hours."""
+    meter = "sensor.grid_import"
+    kwh = {0: 1.0, 1: 1.0, 2: -1.0, 3: 3.0, 6: 3.0}
+    await read(
+        hass, {TENTH + hour * HOUR_S: change for hour, change in kwh.items()}, statistic_id=meter, source="recorder"
+    )
+    await archive.home.add()
+    answer = await charge(hass, energy=meter)
+    assert (answer["hours"], answer["kwh"], answer["left_out"]) == (7, 7.0, [])
+    costs = await stored(hass, answer["statistic_id"], "change")
+    assert {start: row["change"] for start, row in costs.items()} == euros(archive.home, even(TENTH, 7))
 
 
 async def test_hours_without_a_price_are_left_out_and_listed(hass: HomeAssistant, archive: Archive) -> None:
