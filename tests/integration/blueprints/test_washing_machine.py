@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 import pytest
-from homeassistant.core import HomeAssistant, State
+from homeassistant.core import State
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_mock_service, mock_restore_cache
@@ -18,7 +18,7 @@ from tests.support.household.blueprints import (
     use,
     use_from_a_start_on,
 )
-from tests.support.household.home import PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.home import PUBLISHED_TOMORROW, Home, MakeHome, PriceOf, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
 BUTTON: Final = "input_button.wash"
@@ -50,15 +50,19 @@ def starts_at(home: Home) -> int:
     return int(state.attributes["timestamp"])
 
 
-@pytest.fixture
-async def evening(hass: HomeAssistant, make_home: MakeHome) -> Home:
-    """Return a home with the helpers, whose cheapest two hours before "ready by" begin at eleven."""
-    home = await make_home(EVENING, PUBLISHED_TOMORROW, price_of=cheap_in(hours_from(CHEAPEST, 2)))
+async def home_with_helpers(make_home: MakeHome, now: str, settled_until: str, price_of: PriceOf) -> Home:
+    home = await make_home(now, settled_until, price_of=price_of)
     await home.add()
     start = {"has_date": True, "has_time": True}
-    assert await async_setup_component(hass, "input_datetime", {"input_datetime": {"wash": start}})
-    assert await async_setup_component(hass, "input_button", {"input_button": {"wash": None}})
+    assert await async_setup_component(home.hass, "input_datetime", {"input_datetime": {"wash": start}})
+    assert await async_setup_component(home.hass, "input_button", {"input_button": {"wash": None}})
     return home
+
+
+@pytest.fixture
+async def evening(make_home: MakeHome) -> Home:
+    """Return a home with the helpers, whose cheapest two hours before "ready by" begin at eleven."""
+    return await home_with_helpers(make_home, EVENING, PUBLISHED_TOMORROW, cheap_in(hours_from(CHEAPEST, 2)))
 
 
 @pytest.fixture
@@ -174,3 +178,17 @@ async def test_a_machine_with_a_button_is_pressed(evening: Home) -> None:
     await press(evening)
     await evening.at(READY_BY)
     assert [call.data["entity_id"] for call in pressed] == [["button.machine"]]
+
+
+async def test_of_two_equal_clock_times_the_machine_starts_at_the_first(make_home: MakeHome) -> None:
+    """Home Assistant's time trigger knows only the first of them, so the machine would not start at all."""
+    first = instant("2026-10-25T03:00:00+03:00")
+    cheapest = hours_from(first + HOUR_S, 2)
+    home = await home_with_helpers(
+        make_home, "2026-10-24T22:10:00+03:00", "2026-10-26T01:00:00+02:00", cheap_in(cheapest)
+    )
+    starts = switched(home)
+    await use(home, "start_washing_machine", inputs(home, ready_by="06:00:00"))
+    await press(home)
+    await home.at(first + HOUR_S)
+    assert starts == [("on", first)]
