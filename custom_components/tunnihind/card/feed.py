@@ -313,8 +313,9 @@ def _requested_entry(hass: HomeAssistant, msg: dict[str, Any]) -> TunnihindConfi
 def _entry_of(hass: HomeAssistant, entity_id: str) -> TunnihindConfigEntry | None:
     """Return the entry of one of Tunnihind's entities. If there is no such entity, return None."""
     entity = er.async_get(hass).async_get(entity_id)
-    is_ours = entity is not None and entity.platform == DOMAIN
-    return hass.config_entries.async_get_entry(entity.config_entry_id or "") if is_ours else None
+    if entity is None or entity.platform != DOMAIN:
+        return None
+    return hass.config_entries.async_get_entry(entity.config_entry_id or "")
 
 
 def _not_found_text(msg: dict[str, Any]) -> str:

@@ -56,7 +56,7 @@ async def test_a_card_without_an_entry_shows_that_of_the_first_plan_it_names(
 @pytest.mark.parametrize("chosen", ["entry_id", "entity_id"])
 async def test_a_chosen_entry_comes_before_that_of_the_plans(home: Home, cards: Cards, chosen: str) -> None:
     named = {"entry_id": "estonia", "entity_id": home.state("sensor", "current_price", "estonia").entity_id}
-    card = await cards.open(plans=[window(home, "car")], **{chosen: named[chosen]})
+    card = await cards.open(None, plans=[window(home, "car")], **{chosen: named[chosen]})
     assert (card.shown["zone"], card.shown["plans_elsewhere"]) == ("EE", [IN_LATVIA])
 
 
