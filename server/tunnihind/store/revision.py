@@ -14,8 +14,10 @@ from tunnihind.store.schema import metadata, state
 
 _LOG: Final = logging.getLogger(__name__)
 
-HEAD: Final = "0001"
+HEAD: Final = "0010"
 """The number of this version's newest migration. A new migration must have a higher number."""
+_FIRST: Final = "0010"
+"""The number of the first migration. Databases from before the first release have lower numbers and other tables."""
 _MIGRATION_NUMBER: Final = re.compile("[0-9]{4}")
 _VERSION_TABLE: Final = "alembic_version"
 _READABLE_SINCE: Final = "readable_since"
@@ -32,7 +34,8 @@ def current_migration(connection: Connection) -> str | None:
 
     If the database has no tables, or only the table `alembic_version`, return None.
 
-    Raises SchemaError if the tables belong to another program, or if the last migration can't be determined.
+    Raises SchemaError if the tables belong to another program or to a version from before the first release, or if the
+    last migration can't be determined.
     """
     found = inspect(connection)
     tables = set(found.get_table_names())
@@ -44,13 +47,20 @@ def current_migration(connection: Connection) -> str | None:
             )
         return None
     recorded = _recorded_migrations(connection)
-    if len(recorded) == 1 and isinstance(recorded[0], str) and _MIGRATION_NUMBER.fullmatch(recorded[0]):
-        return recorded[0]
-    # The recorded migration is missing or damaged, so the tables are compared with `schema`.
+    only = recorded[0] if len(recorded) == 1 else None
+    number = only if isinstance(only, str) and _MIGRATION_NUMBER.fullmatch(only) else None
+    if number is not None and number >= _FIRST:
+        return number
+    # The recorded migration is missing, damaged or too old, so the tables are compared with `schema`.
     if all(
         name in tables and _column_names(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()
     ):
         return HEAD
+    if number is not None:
+        raise SchemaError(
+            "the database is from an older version of Tunnihind and can't be read: name another database with "
+            "--database-url"
+        )
     raise SchemaError(
         f"the database's alembic_version is damaged: it holds {recorded}, which is not a version of its tables"
     )
@@ -201,9 +211,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
         if revision is not None and revision not in steps:
             raise newer_version_error(database)
         if revision == HEAD and migrations == _MIGRATIONS:
-            _LOG.warning(
-                "the row of alembic_version is damaged, and is written again because the tables are up to date"
-            )
+            _LOG.warning("the row of alembic_version is damaged, and is written again because the tables are up to date")
             _record_newest_migration(connection)
             return
         config.attributes["connection"] = connection

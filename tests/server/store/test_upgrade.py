@@ -260,3 +260,15 @@ def test_an_older_database_is_not_upgraded_by_a_reader(url: str, store: Store, m
     monkeypatch.undo()
     with Store(url, read_only=True) as again:
         assert has_newest_migration(again.database)
+
+
+@pytest.mark.parametrize("number", ["0001", "0004", "0009"])
+@pytest.mark.parametrize("options", [{}, {"read_only": True}, {"read_only": True, "is_replica": True}])
+def test_a_database_from_before_the_first_release_is_refused_as_older(
+    url: str, store: Store, number: str, options: dict[str, bool]
+) -> None:
+    with store.database.writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :number"), {"number": number})
+        connection.execute(text("ALTER TABLE runs RENAME COLUMN step_s TO step"))
+    with pytest.raises(SchemaError, match="from an older version of Tunnihind and can't be read: name another"):
+        Store(url, **options)

@@ -7,7 +7,7 @@ from alembic import op
 
 from tunnihind.store.schema import metadata
 
-revision = "0001"
+revision = "0010"
 down_revision = None
 
 
