@@ -132,7 +132,7 @@ class Case:
         most = max(len(quarters_of(way)) for way in ways)
         ways = [way for way in ways if len(quarters_of(way)) == most]
         if self.tolerance and most:
-            span = [way for way in self.ways(whole(self.prices)) if len(quarters_of(way)) == most]
+            span = [way for way in self.ways((NIGHT, self.bounds[1])) if len(quarters_of(way)) == most]
             near_enough = min(self.cost(way) for way in span) + round(self.tolerance * 1_000_000) * most
             near = [way for way in ways if self.cost(way) <= near_enough]
             if near and self.prefer_latest:
