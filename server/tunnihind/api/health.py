@@ -84,6 +84,14 @@ def lacks_tomorrows_prices(data: ServedData, now: int) -> bool:
     return newest is not None and delivery_day(newest) <= data.market.local_time(now).date()
 
 
+def prices_are_overdue(data: ServedData, now: int) -> bool:
+    """Return whether prices that should have been published by `now` (unix seconds) are missing."""
+    local_day = data.market.local_time(now).date()
+    newest = data.newest_settled_ts
+    due = local_day + timedelta(days=1) if publication_is_late(data.market, now) else local_day
+    return newest is None or delivery_day(newest) < due
+
+
 def publication_is_late(market: Market, now: int) -> bool:
     """Return whether tomorrow's prices should have been published by `now` (unix seconds)."""
     return now >= market.prices_late_from(market.local_time(now).date() + timedelta(days=1))

@@ -9,7 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from tunnihind import __version__
-from tunnihind.api.health import judge_readiness, lacks_tomorrows_prices, publication_is_late
+from tunnihind.api.health import judge_readiness, prices_are_overdue
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
@@ -63,12 +63,10 @@ def _version_and_lateness_metrics(zones_data: Sequence[ServedData], now: int) ->
         if data.version.isdigit():
             meaning = "Number of the newest change in the database that this server serves."
             yield GaugeMetricFamily("tunnihind_data_version", meaning, int(data.version))
-    meaning = "1 while tomorrow's prices are overdue, 0 otherwise."
+    meaning = "1 while prices are overdue, or if there never was a price. 0 otherwise."
     late = GaugeMetricFamily("tunnihind_publication_late", meaning, labels=("zone",))
     for data in zones_data:
-        late.add_metric(
-            (data.market.code,), int(lacks_tomorrows_prices(data, now) and publication_is_late(data.market, now))
-        )
+        late.add_metric((data.market.code,), int(prices_are_overdue(data, now)))
     yield from _metric_unless_empty(late)
 
 

@@ -6,7 +6,7 @@ store.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cached_property
 from itertools import starmap
@@ -120,6 +120,22 @@ class ServedData:
             tuple(rounded_market_price(bound) for bound in np.quantile(known, _SCALE_LEVELS).tolist())
             if known.size > 1
             else ()
+        )
+
+    def as_of(self, now: int) -> ServedData:
+        """Return the data as they are served at `now` (unix seconds).
+
+        A run from after `now` counts as made at `now`: the clock has been set back, or another server's clock is ahead.
+        """
+        if self.made_at is None or self.made_at <= now:
+            return self
+        return replace(
+            self,
+            series={
+                step_s: replace(one, run=one.run and replace(one.run, made_at=min(one.run.made_at, now)))
+                for step_s, one in self.series.items()
+            },
+            scenarios=self.scenarios and replace(self.scenarios, made_at=min(self.scenarios.made_at, now)),
         )
 
     @property

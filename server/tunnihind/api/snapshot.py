@@ -66,10 +66,10 @@ class Snapshot:
 
     @property
     def data(self) -> ServedData:
-        """The served data. Raises StoreError if there are no data yet."""
+        """The data that are served now. Raises StoreError if there are no data yet."""
         if self._data is None:
             raise StoreError("nothing has been read from the store yet")
-        return self._data
+        return self._data.as_of(int(self._clock.now()))
 
     @property
     def has_data(self) -> bool:
@@ -78,8 +78,8 @@ class Snapshot:
 
     @property
     def data_or_empty(self) -> ServedData:
-        """The served data. Before the store has been read, the data are empty."""
-        return self._data or ServedData("nothing", self.market)
+        """The data that are served now. Before the store has been read, the data are empty."""
+        return self.data if self.has_data else ServedData("nothing", self.market)
 
     def replace_data(self, data: ServedData) -> None:
         """Make all answers from `data` from now on."""
@@ -161,6 +161,7 @@ class Snapshot:
             __version__,
             self.data.version,
             self.data.change_id,
+            self.data.made_at,
             period,
             resource,
             settings.api_vat_rates,

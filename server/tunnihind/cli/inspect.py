@@ -22,7 +22,7 @@ from tunnihind.settings import Settings
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness, held_back_lines, unconfirmed_lines
+from tunnihind.store.witnesses import Witness, held_back_lines, unconfirmed_lines, zones_without_prices_text
 
 _UNCONFIRMED_S: Final = 14 * DAY_S
 """Unconfirmed prices are not listed if their period began more than this many seconds ago."""
@@ -50,6 +50,7 @@ class StoreStatus:
     held: Sequence[Witness]
     pipeline: Holder | None
     unconfirmed: Sequence[str]
+    zones_without_prices: Sequence[Zone]
     damaged: Sequence[str]
 
 
@@ -82,6 +83,9 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
         held=tuple(one for one in store.witnesses.held_back() if one.since_ts <= now),
         pipeline=None if is_past else store.unguarded_lease().holder(),
         unconfirmed=() if is_past else tuple(unconfirmed_lines(store.unconfirmed_days(now - _UNCONFIRMED_S))),
+        zones_without_prices=()
+        if is_past
+        else tuple(zone for zone in store.state.served_zones() if store.prices.newest_ts(zone) is None),
         damaged=tuple(store.database.damage),
     )
 
@@ -99,6 +103,8 @@ def status_lines(status: StoreStatus, *, is_past: bool = False) -> Iterator[str]
     size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
     yield f"database    {status.database}{size}, {status.prices} prices"
     yield f"published   {_settled_until_text(status)}"
+    if status.zones_without_prices:
+        yield f"missing     {zones_without_prices_text([MARKETS[zone].code for zone in status.zones_without_prices])}"
     for line in status.unconfirmed:
         yield f"unconfirmed {line}"
     yield f"refreshed   {_age_text(status.last_refresh, status.now)}"

@@ -178,7 +178,9 @@ class Pipeline:
         _LOG.info("a copy has replaced the database: the sources are asked again for data that the copy may lack")
 
     async def _delete_unused_sources(self) -> None:
-        """Record the price sources, and delete the health and witnesses of sources that this server does not use.
+        """Record the price sources and the served zones.
+
+        Delete the health and witnesses of sources that this server does not use.
 
         After a success, do nothing until the next call of `run`.
         """
@@ -189,6 +191,7 @@ class Pipeline:
                 await asyncio.to_thread(self._store.health.keep_only, names)
                 await asyncio.to_thread(self._store.witnesses.keep_only, self._price_names)
                 await asyncio.to_thread(self._store.state.record_price_source_names, self._price_names)
+                await asyncio.to_thread(self._store.state.record_served_zones, tuple(self._markets))
                 self._has_deleted_unused_sources = True
 
     async def _begin_task(self, task: Task, situation: Situation, now: int) -> None:

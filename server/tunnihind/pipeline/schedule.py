@@ -140,9 +140,20 @@ class Situation:
 
     @property
     def settled_through(self) -> date | None:
-        """The earliest `settled_through` of all zones, or None if a zone has None."""
-        days = [zone.settled_through for zone in self.zones.values()]
-        return min((day for day in days if day is not None), default=None) if None not in days else None
+        """The earliest `settled_through` of all zones, or None if all zones have None.
+
+        Zones with None are left out if others have a day: nobody can tell whether they will ever get prices.
+        """
+        return min(self._settled_days(), default=None)
+
+    @property
+    def newest_settled_through(self) -> date | None:
+        """The same as `settled_through`, without the zones that are more than a day behind another zone."""
+        days = self._settled_days()
+        return min((day for day in days if max(days) - day <= timedelta(days=1)), default=None)
+
+    def _settled_days(self) -> list[date]:
+        return [zone.settled_through for zone in self.zones.values() if zone.settled_through is not None]
 
     @property
     def is_in_doubt(self) -> bool:
@@ -219,7 +230,7 @@ def price_request_days(situation: Situation, now: int) -> tuple[date, date]:
     begins with yesterday, because the settled prices of yesterday and today show whether an answer is wrong.
     """
     today, tomorrow = delivery_day(now), next_delivery_day(now)
-    if situation.market.is_in_publication_watch(now) and situation.settled_through == today:
+    if situation.market.is_in_publication_watch(now) and situation.newest_settled_through == today:
         return today - timedelta(days=1), tomorrow
     oldest = today - timedelta(days=CATCH_UP_DAYS)
     if situation.settled_through is None:
@@ -289,9 +300,11 @@ def _repeat_interval(task: Task, situation: Situation, now: int) -> float:
 
 
 def _price_repeat_interval(situation: Situation, now: int) -> int:
-    if situation.settled_through is not None and situation.settled_through >= situation.market.newest_expected_day(now):
-        return _PRICES_MISSING_INTERVAL_S if situation.is_in_doubt else _PRICES_COMPLETE_INTERVAL_S
-    return _WATCH_INTERVAL_S if situation.market.is_in_publication_watch(now) else _PRICES_MISSING_INTERVAL_S
+    expected = situation.market.newest_expected_day(now)
+    if situation.market.is_in_publication_watch(now) and (situation.newest_settled_through or date.min) < expected:
+        return _WATCH_INTERVAL_S
+    is_complete = (situation.settled_through or date.min) >= expected
+    return _PRICES_COMPLETE_INTERVAL_S if is_complete and not situation.is_in_doubt else _PRICES_MISSING_INTERVAL_S
 
 
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:

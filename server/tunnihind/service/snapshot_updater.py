@@ -24,6 +24,7 @@ from tunnihind.market import Market, Zone, floor_hour
 from tunnihind.service.background import run_in_background
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store
+from tunnihind.store.witnesses import zones_without_prices_text
 from tunnihind.web.notices import SourceState
 from tunnihind.web.summary import PageContext
 from tunnihind.web.weather import (
@@ -135,6 +136,7 @@ class SnapshotUpdater:
         for snapshot in self._snapshots:
             if data is not None:
                 snapshot.replace_data(data[snapshot.market.zone])
+        self._set_warning("no price", self._zones_without_prices_text())
         self._caught_up_at = started
 
     async def run(self) -> None:
@@ -227,6 +229,13 @@ class SnapshotUpdater:
         return _StoreState(
             state.served_version(), state.served_change_id(), refreshed, floor_hour(now), copies, covariates
         )
+
+    def _zones_without_prices_text(self) -> str:
+        """Return a warning that names the served zones without any price, if other zones have prices."""
+        lacking = [one.market.code for one in self._snapshots if one.data_or_empty.newest_settled_ts is None]
+        if len(lacking) == len(self._snapshots):
+            return ""
+        return zones_without_prices_text(lacking)
 
     def _set_warning(self, about: str, warning: str) -> None:
         if warning:

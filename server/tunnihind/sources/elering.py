@@ -6,6 +6,8 @@ Each price comes with the start of its period, in unix seconds. The periods are 
 2025-10-01 on, and hours before. An answer does not say how long its periods are, so `day_sheets` works out the step.
 """
 
+import re
+from contextlib import suppress
 from datetime import date
 from typing import Annotated, Final, NamedTuple
 
@@ -70,6 +72,10 @@ class _EleringAnswer(Struct):
     data: _RawRowsByZone | None = None
 
 
+_WORD: Final = re.compile(rb'(?<=[:,\[\s])[^\s:,\[\]{}"]+(?=\s*[,\]}])')
+"""Matches a value that is neither a string, nor an array, nor an object."""
+_JSON_WORD: Final = re.compile(rb"true|false|null|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
 _ANSWER_DECODER: Final = Decoder(_EleringAnswer)
 _ROWS_DECODER: Final = Decoder(tuple[_PriceRow, ...])
 _RAW_ROWS_DECODER: Final = Decoder(tuple[Raw, ...])
@@ -105,16 +111,29 @@ class EleringPrices:
 def parse_zone_quotes(body: bytes) -> dict[Zone, ZoneQuotes]:
     """Return the quotes and faults of each zone in the answer.
 
-    Raises BadAnswer if the whole answer is unreadable, reports a failure or has no data.
+    A price that no JSON may hold, such as NaN, makes only its own row unreadable. Raises BadAnswer if the whole answer
+    is unreadable, reports a failure or has no data.
     """
     try:
-        answer = _ANSWER_DECODER.decode(body)
+        return _parse_zone_quotes(body)
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+        with suppress(DecodeError, UnicodeDecodeError, RecursionError):
+            zones = _parse_zone_quotes(_WORD.sub(_null_unless_json, body))
+            if any(rows.quotes for rows in zones.values()):
+                return zones
         raise BadAnswer(EleringPrices.name, f"its prices can't be read: {error}") from error
+
+
+def _parse_zone_quotes(body: bytes) -> dict[Zone, ZoneQuotes]:
+    answer = _ANSWER_DECODER.decode(body)
     if not answer.success or answer.data is None:
         raise BadAnswer(EleringPrices.name, "it reports a failure, and gives no prices")
     given = {zone: answer.data.of(zone) for zone in ZONES}
     return {zone: _zone_quotes(rows) for zone, rows in given.items() if memoryview(rows).nbytes}
+
+
+def _null_unless_json(word: re.Match[bytes]) -> bytes:
+    return word[0] if _JSON_WORD.fullmatch(word[0]) else b"null"
 
 
 def _zone_quotes(raw: Raw) -> ZoneQuotes:

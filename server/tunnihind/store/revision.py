@@ -211,7 +211,9 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
         if revision is not None and revision not in steps:
             raise newer_version_error(database)
         if revision == HEAD and migrations == _MIGRATIONS:
-            _LOG.warning("the row of alembic_version is damaged, and is written again because the tables are up to date")
+            _LOG.warning(
+                "the row of alembic_version is damaged, and is written again because the tables are up to date"
+            )
             _record_newest_migration(connection)
             return
         config.attributes["connection"] = connection

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from sqlalchemy import Connection, select
 
+from tunnihind.market import Zone
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.rows import Instant, StoredRow, TableRows, TextWithoutNul, from_json, row_mapper
@@ -25,6 +26,7 @@ _PRICES_CHANGED_KEY: Final = "prices_stored"
 _COVARIATE_CHANGES_KEY: Final = "covariate_changes"
 _DATA_CHANGES_KEY: Final = "knowledge_changes"
 _PRICE_SOURCES_KEY: Final = "price_sources"
+_SERVED_ZONES_KEY: Final = "served_zones"
 
 type _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 type _Identity = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
@@ -116,6 +118,16 @@ class StateBook:
     def price_source_names(self) -> list[str]:
         """Return the recorded names of the sources that the pipeline asks for prices. Raises StoreError."""
         found: list[str] | None = self.read(_PRICE_SOURCES_KEY, list[str])
+        return found or []
+
+    def record_served_zones(self, zones: Sequence[Zone]) -> None:
+        """Record the zones for which the pipeline makes forecasts. Raises StoreError."""
+        if self.served_zones() != list(zones):
+            self.write(_SERVED_ZONES_KEY, list(zones))
+
+    def served_zones(self) -> list[Zone]:
+        """Return the recorded zones for which the pipeline makes forecasts. Raises StoreError."""
+        found: list[Zone] | None = self.read(_SERVED_ZONES_KEY, list[Zone])
         return found or []
 
     def record_price_change(self, connection: Connection, at: int) -> None:

@@ -125,6 +125,11 @@ def unconfirmed_lines(unconfirmed: Mapping[tuple[Zone, date], str]) -> Iterator[
         yield f"the prices of {days} are unconfirmed: {source} gave them, and no second source says the same"
 
 
+def zones_without_prices_text(codes: Sequence[str]) -> str:
+    """Return a text that names zones for which no price was ever stored. Without zones, return an empty string."""
+    return f"no source has given a price of {', '.join(codes)} yet" if codes else ""
+
+
 def zones_and_days_in_words(days: Collection[tuple[str, date]]) -> str:
     """Return the zones, the first day and the last day as text, such as `EE, LV for 2025-12-15 to 2025-12-16`."""
     zones = ", ".join(zone.upper() for zone in ZONES if zone in {zone for zone, _ in days})

@@ -112,6 +112,13 @@ async def test_with_tomorrows_prices_nothing_is_late(serve: Serve) -> None:
     assert (await scrape(server))["tunnihind_publication_late", labels(zone="EE")] == 0
 
 
+@pytest.mark.parametrize("moment", ["2026-01-14T09:00:00+02:00", "2026-01-14T16:00:00+02:00"])
+@pytest.mark.parametrize("view", [ServedData("empty", ESTONIA), make_view({1_768_000_000 // HOUR_S * HOUR_S: 1.0})])
+async def test_a_zone_without_a_price_of_today_is_late_at_any_time(serve: Serve, view: ServedData, moment: str) -> None:
+    server = await serve(view, now=int(datetime.fromisoformat(moment).timestamp()))
+    assert (await scrape(server))["tunnihind_publication_late", labels(zone="EE")] == 1
+
+
 async def test_version_and_troubles_of_what_is_served_are_shown(serve: Serve) -> None:
     server = await serve(make_view(version="17"))
     server.snapshot.troubles.report("store", "the disk is full")

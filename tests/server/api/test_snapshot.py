@@ -14,7 +14,7 @@ from tunnihind.api.models.prices import ForecastResponse, QuartersResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.errors import StoreError
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 
@@ -154,3 +154,18 @@ def test_fresh_and_stale_time_together_end_exactly_with_the_hour_or_the_quarter(
     assert (now + fresh + stale) % step_s == 0
     assert fresh + stale <= step_s
     assert directives["stale-if-error"] == "86400"
+
+
+@pytest.mark.parametrize("back_s", [1, 60, HOUR_S, DAY_S])
+def test_after_the_clock_was_set_back_no_forecast_is_from_the_future(
+    snapshot: Snapshot, clock: StillClock, back_s: int
+) -> None:
+    made_at = snapshot.data.made_at
+    assert made_at is not None
+    tag = snapshot.forecast_answer("identity").tag
+    clock.instant = made_at - back_s
+    for answer in (snapshot.forecast_answer, snapshot.scenarios_answer):
+        assert msgspec.json.decode(answer("identity").body)["madeAt"] == clock.instant
+    assert snapshot.forecast_answer("identity").tag != tag
+    clock.instant = made_at
+    assert snapshot.data.made_at == made_at

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from tests.support.store.stores import series
+from tests.support.store.stores import DAY, series, whole_day
 from tunnihind.cli.inspect import read_status, status_lines
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.store.store import Store
@@ -34,3 +34,11 @@ def test_it_says_how_good_the_weather_forecasts_of_each_lead_turned_out(store: S
         "weather     temperature_2m, 1 to 7 days ahead: correlation (error, °C) 1.00 (2.4), 1.00 (4.8), 1.00 (7.2), "
         "1.00 (9.6), 1.00 (12.0), 1.00 (14.4), 1.00 (16.8); 29 days compared with the newest forecast"
     )
+
+
+def test_it_names_the_served_zones_without_a_price(store: Store) -> None:
+    store.prices.add(whole_day(DAY, zones=("ee",)), source="elering", seen_ts=NOW)
+    assert not any(line.startswith("missing") for line in status_lines(read_status(store, ESTONIA, NOW, is_past=False)))
+    store.state.record_served_zones(("ee", "lt"))
+    lines = [*status_lines(read_status(store, ESTONIA, NOW, is_past=False))]
+    assert "missing     no source has given a price of LT yet" in lines

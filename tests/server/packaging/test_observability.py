@@ -63,6 +63,10 @@ CASES: Final[dict[str, tuple[Series, set[str]]]] = {
         {f'tunnihind_publication_late{{instance="{name}"}}': "1x99" for name in "ab"},
         {"PublicationLate"},
     ),
+    "a zone has no price": (
+        {f'tunnihind_publication_late{{instance="{name}",zone="LT"}}': "1x99" for name in "ab"},
+        {"PublicationLate"},
+    ),
     "one server has not seen that it is not late": ({'tunnihind_publication_late{instance="a"}': "1x99"}, set()),
     "no pipeline runs": ({'tunnihind_pipeline_held{instance="a"}': "1x60 0x38"}, {"NoPipeline"}),
     "another takes the pipeline over": (

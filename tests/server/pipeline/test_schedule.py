@@ -1,5 +1,6 @@
 """A table of situations and instants with the expected schedule."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -360,3 +361,29 @@ def test_a_clock_that_jumps_forward_makes_everything_due_once(jump_s: int) -> No
         tries={task(kind): Tries(now, now) for kind in TaskKind},
     )
     assert due_tasks(after, now) == []
+
+
+WATCHED = local("2025-12-15 14:00")
+
+
+def zones_settled_through(*days: date | None) -> Situation:
+    first, second = (ZoneSituation(settled_through=day) for day in days)
+    return replace(after_success(TaskKind.PRICES, WATCHED - 60), zones={"ee": first, "lv": second})
+
+
+@pytest.mark.parametrize("lagging", [None, date(2025, 12, 1), date(2025, 12, 14)])
+def test_a_zone_that_lags_makes_no_other_zone_be_requested_every_minute(lagging: date | None) -> None:
+    today, tomorrow = date(2025, 12, 15), date(2025, 12, 16)
+    for settled in ((tomorrow, lagging), (lagging, tomorrow)):
+        situation = zones_settled_through(*settled)
+        assert not is_due(TaskKind.PRICES, situation, WATCHED)
+        assert is_due(TaskKind.PRICES, situation, WATCHED + HOUR_S)
+        gap = today if lagging is None else lagging + timedelta(days=1)
+        assert price_request_days(situation, WATCHED) == (min(gap, today - timedelta(days=2)), tomorrow)
+
+
+@pytest.mark.parametrize("lagging", [None, date(2025, 12, 1), date(2025, 12, 13)])
+def test_a_zone_that_lags_delays_and_lengthens_no_request_of_the_watch(lagging: date | None) -> None:
+    situation = zones_settled_through(date(2025, 12, 15), lagging)
+    assert is_due(TaskKind.PRICES, situation, WATCHED)
+    assert price_request_days(situation, WATCHED) == (date(2025, 12, 14), date(2025, 12, 16))

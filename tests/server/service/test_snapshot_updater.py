@@ -14,6 +14,7 @@ from tests.support.clocks import StillClock
 from tests.support.store.pipelines import plain_run
 from tests.support.store.postgresql import PostgresqlServer, postgresql_server, standby_of
 from tests.support.store.stores import DAY, series, whole_day
+from tunnihind.api.health import Troubles
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SourceRefused, StoreError, StoreLost
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_start
@@ -295,3 +296,17 @@ async def test_answers_go_on_from_memory_without_a_database_and_catch_up_when_it
             writer.state.record_refresh(NOW + 60)
             await until(lambda: replica.last_refresh() == NOW + 60)
             assert list(replica.snapshot.troubles) == []
+
+
+async def test_readyz_of_every_zone_warns_of_a_zone_without_a_price(store: Store) -> None:
+    settings, clock, troubles = Settings(zones=("ee", "lt")), StillClock(NOW), Troubles()
+    snapshots = [Snapshot(settings.for_zone(zone), clock, troubles) for zone in settings.zones]
+    updater = SnapshotUpdater(store, snapshots, clock)
+    await updater.refresh()
+    assert updater.troubles.warnings == {}, "before the first price of all, there is nothing to warn of"
+    store.prices.add(whole_day(DAY, zones=("ee",)), source="test", seen_ts=NOW)
+    await updater.refresh()
+    assert [*updater.troubles.warnings.values()] == ["no source has given a price of LT yet"]
+    store.prices.add(whole_day(DAY, zones=("lt",)), source="test", seen_ts=NOW)
+    await updater.refresh()
+    assert updater.troubles.warnings == {}
