@@ -263,12 +263,12 @@ def test_an_older_database_is_not_upgraded_by_a_reader(url: str, store: Store, m
 
 
 @pytest.mark.parametrize("number", ["0001", "0004", "0009"])
-@pytest.mark.parametrize("options", [{}, {"read_only": True}, {"read_only": True, "is_replica": True}])
+@pytest.mark.parametrize(("read_only", "is_replica"), [(False, False), (True, False), (True, True)])
 def test_a_database_from_before_the_first_release_is_refused_as_older(
-    url: str, store: Store, number: str, options: dict[str, bool]
+    url: str, store: Store, number: str, *, read_only: bool, is_replica: bool
 ) -> None:
     with store.database.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = :number"), {"number": number})
         connection.execute(text("ALTER TABLE runs RENAME COLUMN step_s TO step"))
     with pytest.raises(SchemaError, match="from an older version of Tunnihind and can't be read: name another"):
-        Store(url, **options)
+        Store(url, read_only=read_only, is_replica=is_replica)

@@ -90,7 +90,7 @@ def takeover_trial(store: Store) -> IngestTrial:
 
 async def fill_with_wrong_prices(store: Store) -> None:
     """Fill two years from one source that is wrong."""
-    quotes = {"ee": {ts: price + 40.0 for ts, price in takeover_quotes()["ee"].items()}}
+    quotes: Quotes = {"ee": {ts: price + 40.0 for ts, price in takeover_quotes()["ee"].items()}}
     await IngestTrial(store, ScriptedPrices(quotes, name="elering")).ingest(TAKEOVER_FIRST, TOMORROW)
     store.prices.add(whole_day(TODAY - timedelta(days=400), zones=("ee",)), source="elering", seen_ts=NOW)
     store.runs.add(plain_run(NOW))
