@@ -55,7 +55,7 @@ def current_migration(connection: Connection) -> str | None:
     if all(
         name in tables and _column_names(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()
     ):
-        return HEAD
+        return number or HEAD
     if number is not None:
         raise SchemaError(
             "the database is from an older version of Tunnihind and can't be read: name another database with "
@@ -208,14 +208,14 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
         if migrations == _MIGRATIONS and _has_newest_migration_in(connection):
             return  # another process may have upgraded the tables while this process waited
         revision = current_migration(connection)
-        if revision is not None and revision not in steps:
-            raise newer_version_error(database)
-        if revision == HEAD and migrations == _MIGRATIONS:
+        if revision is not None and (revision == HEAD or revision < _FIRST) and migrations == _MIGRATIONS:
             _LOG.warning(
                 "the row of alembic_version is damaged, and is written again because the tables are up to date"
             )
             _record_newest_migration(connection)
             return
+        if revision is not None and revision not in steps:
+            raise newer_version_error(database)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         if since := max(getattr(step.module, "readable_since", "") for step in steps.values()):

@@ -272,3 +272,10 @@ def test_a_database_from_before_the_first_release_is_refused_as_older(
         connection.execute(text("ALTER TABLE runs RENAME COLUMN step_s TO step"))
     with pytest.raises(SchemaError, match="from an older version of Tunnihind and can't be read: name another"):
         Store(url, read_only=read_only, is_replica=is_replica)
+
+
+def test_a_number_from_before_the_first_release_is_corrected_if_the_tables_are_todays(url: str, store: Store) -> None:
+    with store.database.writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    with Store(url) as again:
+        assert has_newest_migration(again.database)
