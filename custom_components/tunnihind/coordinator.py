@@ -29,20 +29,22 @@ from .const import (
     DOMAIN,
     LOGGER,
 )
-from .errors import TunnihindError
+from .errors import NoPastPrices, Refusal, TunnihindError
 from .household.planner import Planner
 from .household.prices_now import PricesNow, Timelines
 from .household.problems import instants_of_problems, problems
 from .ledger.completion import LedgerCompleter
 from .ledger.ledger import Ledger
+from .past.history import MarketHistory
 from .past.paid_prices import PaidPriceCalculator
 from .plans.steering import SteeredPlan
 from .prices.billing import Resolution, billing_from, selling_contract_from
+from .prices.days import tallinn_time
 from .prices.tariff import Tariff, tariff_from
-from .prices.timeline import QUARTER_S
+from .prices.timeline import HOUR_S, QUARTER_S
 from .prices.zones import zone_of
 from .server.answers import About, MarketPrices, Mode, credit_with_mode
-from .server.client import POLL_S, Client
+from .server.client import MAX_PAST_DAYS, POLL_S, Client
 from .server.clock import EntryClock, UpdateTimer
 from .server.polling import Problem, ResetReason, ServerPoller, ServerStatus
 from .storage import Storage, StoredState
@@ -134,8 +136,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
     def paid_price_calculator(self) -> PaidPriceCalculator:
         """An object that computes the prices that the household paid in past hours."""
         step_s = self.billing.billed_by.step_s
-        fetch_month = partial(self.client.settled_prices_of_month, step_s=step_s, zone=self.zone)
-        return PaidPriceCalculator(step_s=step_s, fetch_month=fetch_month, tariff=self.tariff)
+        return PaidPriceCalculator(step_s=step_s, history=self._history(step_s), tariff=self.tariff)
+
+    def _history(self, step_s: int) -> MarketHistory:
+        return MarketHistory(partial(self.client.settled_prices_of_month, step_s=step_s, zone=self.zone))
 
     @property
     def _needs_quarters(self) -> bool:
@@ -199,6 +203,39 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         skipped = now // QUARTER_S != self.prices.now // QUARTER_S
         if skipped or problems(replace(self.prices, now=now), self.server_status) != self._shown_problems:
             self.async_update_listeners()
+
+    async def async_market_prices_between(self, start: int, end: int) -> MarketPrices:
+        """Return all known prices, and the server's settled prices from `start` to `end` (UTC seconds).
+
+        Past prices that are not known yet are requested by month. If the server has no prices of months, those of the
+        last 14 days are requested. Raises Refusal if the server's first price is later than `start`, and TunnihindError
+        if a request fails.
+        """
+        known, step_s = self.data.settled, self.data.step_s
+        present = self.prices.now - self.prices.now % step_s
+        # The first known quarters may be the rest of an hour.
+        until = min(end, present, -(-min(known, default=present) // HOUR_S) * HOUR_S)
+        if start >= until:
+            return self.data
+        history = self._history(step_s)
+        try:
+            settled = await history.prices_between(start, until)
+            first = min(settled, default=until)
+            if first > start:
+                first = await history.first_period(present) or min(known, default=start)
+        except NoPastPrices:
+            settled = await self._poller.past_prices(MAX_PAST_DAYS)
+            first = min(settled, default=start)
+        if first > start:
+            raise Refusal("no_prices_before", first=tallinn_time(first).isoformat(" ", "minutes"))
+        asked = {at: price for at, price in settled.items() if start - HOUR_S < at < end + HOUR_S}
+        return replace(self.data, settled={**asked, **known})
+
+    def timelines_of(self, answer: MarketPrices) -> Timelines:
+        """Return the household's buying and selling prices for the market prices in `answer`."""
+        lines = Timelines()
+        lines.update(answer, self.tariff, self.billing, self.selling_contract)
+        return lines
 
     async def async_past_market_prices(self, days: int) -> MarketPrices:
         """Request the prices of the last `days` days (2 to 14), and return all known settled prices."""

@@ -12,8 +12,10 @@ from ..choices import one_of
 from ..household.prices_now import emhass_mapping, prices_in_nord_pool_format
 from ..prices.timeline import HOUR_S, QUARTER_S, Period
 from .call import (
+    ATTR_DIRECTION,
     DIRECTION_FIELD,
     ENTRY_FIELD,
+    Direction,
     bounds_fields,
     coordinator_of_call,
     rehearsal_field,
@@ -58,15 +60,26 @@ async def get_prices(call: ServiceCall) -> ServiceResponse:
     """Return the household's prices in the range of time that the call asks for.
 
     If the call's field `forecast` is false, predicted prices are left out. If the call names no resolution, the periods
-    are as long as in the household's contract, or hours if the server sends no quarter-hour prices.
+    are as long as in the household's contract, or hours if the server sends no quarter-hour prices. Raises Refusal if
+    the server's first price is later than the start of the range, and TunnihindError if a request for past prices
+    fails.
     """
     coordinator = await coordinator_of_call(call)
     prices = requested_prices(call, coordinator)
     start, end = requested_range(call.data, ATTR_START, ATTR_END, prices)
-    step_s = RESOLUTIONS.get(call.data.get(ATTR_RESOLUTION, ""), prices.timeline.step_s)
-    known = prices.timeline.with_step(step_s).periods_between(start, end)
-    periods = [period for period in known if period.settled or call.data[ATTR_FORECAST]]
-    return {"prices": _prices_in_format(periods, call.data[ATTR_FORMAT]), **rehearsal_field(coordinator)}
+    answer = await coordinator.async_market_prices_between(start, end)
+
+    def prices_in_range() -> JsonValueType:
+        timelines = coordinator.timelines_of(answer)
+        timeline = timelines.selling if call.data[ATTR_DIRECTION] == Direction.SELL else timelines.buying
+        step_s = RESOLUTIONS.get(call.data.get(ATTR_RESOLUTION, ""), timeline.step_s)
+        known = timeline.with_step(step_s).periods_between(start, end)
+        periods = [period for period in known if period.settled or call.data[ATTR_FORECAST]]
+        return _prices_in_format(periods, call.data[ATTR_FORMAT])
+
+    # The prices of some years take seconds, so they are computed outside the event loop.
+    found = await call.hass.async_add_executor_job(prices_in_range)
+    return {"prices": found, **rehearsal_field(coordinator)}
 
 
 def _prices_in_format(periods: list[Period], price_format: PriceFormat) -> JsonValueType:

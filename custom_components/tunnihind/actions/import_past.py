@@ -13,8 +13,8 @@ from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
 from ..errors import Refusal
+from ..past.history import EARLIEST_DAY
 from ..past.paid_prices import (
-    EARLIEST_DAY,
     NO_PRICE,
     HourPrice,
     LeftOutHour,

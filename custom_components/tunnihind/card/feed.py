@@ -26,9 +26,9 @@ from homeassistant.util.hass_dict import HassKey
 from ..const import CONF_REHEARSAL, DOMAIN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..entity import SELLING_PRICE, WINDOW
-from ..household.prices_now import Timelines
 from ..prices.days import day_at
 from ..prices.zones import zone_of
+from ..server.client import MAX_PAST_DAYS
 from .columns import HouseholdColumns, PriceColumns, household_columns, price_columns
 from .contents import (
     CardContents,
@@ -42,8 +42,6 @@ _CURRENT_PRICE: Final = "current_price"
 _NOT_SENT: Final = object()
 # Contents without the field `prices` show only the entry's state, so they need no check of the user's rights.
 _PRICES: Final = "prices"
-# A request for past prices covers this many days, including today.
-_PAST_DAYS: Final = 14
 _ENTRY: Final = "entry_id"
 _ENTITY: Final = "entity_id"
 _PLANS: Final = "plans"
@@ -222,11 +220,10 @@ class CardPastPrices(TypedDict):
 
 async def async_card_past_prices(coordinator: TunnihindCoordinator) -> CardPastPrices:
     """Request past market prices from the server, and convert them to the household's prices."""
-    answer = await coordinator.async_past_market_prices(_PAST_DAYS)
-    lines = Timelines()
-    lines.update(answer, coordinator.tariff, coordinator.billing, coordinator.selling_contract)
+    answer = await coordinator.async_past_market_prices(MAX_PAST_DAYS)
+    lines = coordinator.timelines_of(answer)
     prices = replace(coordinator.prices, answer=answer, timeline=lines.buying, level_prices=lines.level_prices)
-    start, end = day_at(prices.now, days_later=1 - _PAST_DAYS).start, prices.today.start
+    start, end = day_at(prices.now, days_later=1 - MAX_PAST_DAYS).start, prices.today.start
     return CardPastPrices(
         prices=household_columns(prices, coordinator.tariff, start, end),
         selling=price_columns(lines.selling, start, end),

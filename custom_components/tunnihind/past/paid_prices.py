@@ -1,7 +1,6 @@
 """Computes the prices that the household paid in past hours, and the costs of the household's energy."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -11,17 +10,12 @@ from statistics import fmean
 from typing import Final
 
 from ..const import LOGGER
-from ..errors import CannotConnect
-from ..prices.days import tallinn_time
 from ..prices.rates import Part
 from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, QUARTER_S, rounded
+from .history import MarketHistory, month_of
 
 _QUARTERS: Final = HOUR_S // QUARTER_S
-# The API has no prices before this day.
-EARLIEST_DAY: Final = date(2021, 1, 1)
-_ATTEMPTS: Final = 5
-_LONGEST_WAIT_S: Final = 30
 FIVE_MIN_S: Final = 300
 _READINGS_PER_HOUR: Final = HOUR_S // FIVE_MIN_S
 _READINGS_PER_QUARTER: Final = 3
@@ -123,19 +117,12 @@ def hours_between(start: int, end: int) -> Iterable[int]:
     return range(-(-start // HOUR_S) * HOUR_S, end - HOUR_S + 1, HOUR_S)
 
 
-type MonthPriceFetcher = Callable[[date], Awaitable[dict[int, float]]]
-"""Returns the settled market prices (EUR/MWh) of the month that begins on a given day.
-
-The keys are the starts of the price periods in UTC seconds.
-"""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidPriceCalculator:
     """Computes past prices of a household. `step_s` is the length of a billing period in seconds."""
 
     step_s: int
-    fetch_month: MonthPriceFetcher
+    history: MarketHistory
     tariff: Tariff
 
     async def prices_of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOutHour]:
@@ -145,30 +132,16 @@ class PaidPriceCalculator:
         rate, the month's market prices are not requested. Raises TunnihindError if a request fails.
         """
         found: dict[int, HourPrice | LeftOutHour] = {}
-        for month, of_month in groupby(hours, key=lambda hour: tallinn_time(hour).date().replace(day=1)):
+        for month, of_month in groupby(hours, key=month_of):
             found |= await self._prices_of_month(month, tuple(of_month))
         return found
 
     async def _prices_of_month(self, month: date, hours: tuple[int, ...]) -> dict[int, HourPrice | LeftOutHour]:
         if all(self.tariff.known_price(0.0, hour) is None for hour in hours):
             return {hour: _hour_without_rate(hour, self.tariff) for hour in hours}
-        settled = await self._fetch_prices_with_retries(month)
+        settled = await self.history.prices_of_month(month)
         LOGGER.debug("the server has %d settled prices for the month %s", len(settled), f"{month:%Y-%m}")
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
-
-    async def _fetch_prices_with_retries(self, month: date) -> dict[int, float]:
-        """Request a month's settled prices.
-
-        If the server requests a pause, retry after this pause, but after 30 seconds at most. Retry up to four times.
-        """
-        for _ in range(_ATTEMPTS - 1):
-            try:
-                return await self.fetch_month(month)
-            except CannotConnect as error:
-                if error.retry_after is None:
-                    raise
-                await asyncio.sleep(min(error.retry_after, _LONGEST_WAIT_S))
-        return await self.fetch_month(month)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,8 @@ _MAX_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
 # The API's paths for the newest prices, keyed by the length of a price period in seconds.
 _NEWEST_PATHS: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
+MAX_PAST_DAYS: Final = 14
+"""A request for the prices of the last days covers at most this many days, including today."""
 # The API's paths for the settled prices of the last 2 to 14 days, with the same keys.
 _LAST_DAYS_PATHS: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}

@@ -9,6 +9,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.ledger.completion import LedgerCompleter
 from custom_components.tunnihind.ledger.ledger import Ledger
+from custom_components.tunnihind.past.history import MarketHistory
 from custom_components.tunnihind.past.paid_prices import PaidPriceCalculator
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
@@ -34,7 +35,8 @@ async def test_while_one_look_waits_for_the_server_no_other_begins(hass: HomeAss
         await come.wait()
         return {}
 
-    ledger, paid = WaitingLedger(), PaidPriceCalculator(step_s=HOUR_S, fetch_month=fetch_month, tariff=Tariff())
+    paid = PaidPriceCalculator(step_s=HOUR_S, history=MarketHistory(fetch_month), tariff=Tariff())
+    ledger = WaitingLedger()
     clock = EntryClock(is_rehearsal=False)
     completer = LedgerCompleter(hass, entry, clock, lambda: ledger, lambda: paid, lambda: None)
     for now in range(NIGHT + HOUR_S, NIGHT + 4 * HOUR_S, QUARTER_S):

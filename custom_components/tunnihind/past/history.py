@@ -1,0 +1,78 @@
+"""Requests a server's settled market prices by calendar month."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final
+
+from ..errors import CannotConnect
+from ..prices.days import tallinn_time
+
+EARLIEST_DAY: Final = date(2021, 1, 1)
+"""The API has no prices before this day."""
+_ATTEMPTS: Final = 5
+_LONGEST_WAIT_S: Final = 30
+
+type MonthPriceFetcher = Callable[[date], Awaitable[dict[int, float]]]
+"""Returns the settled market prices (EUR/MWh) of the month that begins on a given day.
+
+The keys are the starts of the price periods in UTC seconds.
+"""
+
+
+def month_of(instant: int) -> date:
+    """Return the first day of the month in which `instant` (UTC seconds) lies in Tallinn."""
+    return tallinn_time(instant).date().replace(day=1)
+
+
+@dataclass(frozen=True, slots=True)
+class MarketHistory:
+    """The settled market prices of past months on a server. All methods raise TunnihindError if a request fails."""
+
+    fetch_month: MonthPriceFetcher
+
+    async def prices_of_month(self, month: date) -> dict[int, float]:
+        """Request a month's settled prices.
+
+        If the server requests a pause, retry after this pause, but after 30 seconds at most. Retry up to four times.
+        """
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return await self.fetch_month(month)
+            except CannotConnect as error:
+                if error.retry_after is None:
+                    raise
+                await asyncio.sleep(min(error.retry_after, _LONGEST_WAIT_S))
+        return await self.fetch_month(month)
+
+    async def prices_between(self, start: int, end: int) -> dict[int, float]:
+        """Return the settled prices of all months with a part of the time from `start` to `end` (UTC seconds)."""
+        prices: dict[int, float] = {}
+        for month in _months(max(month_of(start), EARLIEST_DAY), month_of(end - 1)):
+            prices |= await self.prices_of_month(month)
+        return prices
+
+    async def first_period(self, until: int) -> int | None:
+        """Return the start of the first period with a price, in UTC seconds, or None if no month has a price.
+
+        Months up to that of `until` (UTC seconds) are searched. All months after the first with prices have prices, so
+        a few requests are enough.
+        """
+        months = _months(EARLIEST_DAY, month_of(until))
+        first: int | None = None
+        while months:
+            middle = len(months) // 2
+            prices = await self.prices_of_month(months[middle])
+            first = min(prices, default=first)
+            months = months[:middle] if prices else months[middle + 1 :]
+        return first
+
+
+def _months(first: date, last: date) -> list[date]:
+    """Return the first days of all months from that of `first` to that of `last`."""
+    months: list[date] = []
+    while first <= last:
+        months.append(first)
+        first = (first + timedelta(days=31)).replace(day=1)
+    return months
