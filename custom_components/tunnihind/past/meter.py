@@ -138,8 +138,11 @@ def _wrong_readings(readings: Sequence[CounterReading], index: int) -> slice | N
     smallest_jump = fall / 2 if may_be_reset else 0.0
     earlier = _excursion(readings, range(index - 1, -1, -1), smallest_jump)
     later = _excursion(readings, range(index, len(readings)), smallest_jump)
+    highest_later = max(readings[last].count for last, _ in later)
     fewest, wrong = len(earlier) + len(later), None
     for wrong_before, (first, jumped_before) in enumerate(earlier):
+        if readings[first].count > highest_later:
+            continue
         for wrong_after, (last, jumped_after) in enumerate(later[: max(fewest - wrong_before, 0)]):
             if readings[first].count <= readings[last].count and (jumped_before or jumped_after):
                 fewest, wrong = wrong_before + wrong_after, slice(first + 1, last)

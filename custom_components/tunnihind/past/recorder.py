@@ -143,7 +143,8 @@ async def measured_stretches(hass: HomeAssistant, meter: str, start: int, end: i
     unit = known[meter][1]["unit_of_measurement"] if meter in known else None
     start, end = start - LONGEST_EXCURSION_S, end + LONGEST_EXCURSION_S
     if unit in EnergyConverter.VALID_UNITS:
-        return energy_from_counter(await _counter_readings(hass, meter, start, end))
+        readings = await _counter_readings(hass, meter, start, end)
+        return await hass.async_add_executor_job(energy_from_counter, readings)
     if unit in PowerConverter.VALID_UNITS:
         return energy_from_power(_values(await _rows(hass, meter, "5minute", {"mean"}, start, end), "mean"))
     return []
@@ -164,7 +165,8 @@ async def measured_energy(
         return MeasuredEnergy(_values(hours, "change"), _values(fives, "change"))
     context = start - LONGEST_EXCURSION_S, end + LONGEST_EXCURSION_S
     newest = await _counter_readings(hass, energy_id, *context)
-    stretches = energy_from_counter([*await _hourly_readings(hass, energy_id, *context, newest), *newest])
+    older = await _hourly_readings(hass, energy_id, *context, newest)
+    stretches = await hass.async_add_executor_job(energy_from_counter, [*older, *newest])
     newest_since = -(-newest[0].at // HOUR_S) * HOUR_S if newest else end
     five_minutes = range(max(start, newest_since), end, FIVE_MIN_S) if by_quarter else ()
     return MeasuredEnergy(
