@@ -317,8 +317,10 @@ def _changed_plan(coordinator: TunnihindCoordinator, plan_id: str, change: PlanC
     plan, title = coordinator.planner.plan(plan_id), coordinator.config_entry.subentries[plan_id].title
     if plan is None:
         raise Refusal("plan_unusable", plan=title)
-    for field in ("duration", "min_piece"):
+    for field in ("duration", "min_piece", "min_pause"):
         minutes = change.values.get(field, QUARTER_MIN)
+        if field == "min_pause" and minutes == 0:
+            continue
         if not QUARTER_MIN <= minutes <= LONGEST_DURATION_MIN or minutes % QUARTER_MIN:
             raise Refusal("invalid_length", field=field, given=f"{minutes:g}", most=f"{LONGEST_DURATION_MIN}")
     clock = coordinator.clock

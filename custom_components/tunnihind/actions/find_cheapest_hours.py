@@ -16,6 +16,7 @@ from ..plans.settings import (
     LONGEST_DURATION_MIN,
     MAX_TOLERANCE_CENTS,
     QUARTER_MIN,
+    SETTINGS_OF_PIECES,
     Horizon,
     PlanKind,
     PlanSettings,
@@ -50,6 +51,7 @@ SCHEMA: Final = vol.Schema(
         vol.Required("duration"): parse_duration,
         vol.Optional("split", default=False): cv.boolean,
         vol.Optional("min_piece"): parse_duration,
+        vol.Optional("min_pause"): parse_duration,
         vol.Optional("earliest"): cv.datetime,
         vol.Optional("deadline"): cv.datetime,
         vol.Optional("horizon", default=Horizon.PUBLISHED): one_of(Horizon),
@@ -75,13 +77,19 @@ async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
 def _plan_settings(data: Mapping[str, Any]) -> PlanSettings:
     """Convert a call's fields to plan settings.
 
-    Raises Refusal if a length is too short, too long, or not a multiple of a quarter of an hour.
+    Raises Refusal if a length is too short, too long, or not a multiple of a quarter of an hour. Also raises Refusal if
+    the call has a field of `SETTINGS_OF_PIECES`, but the job runs in one piece.
     """
     fields = ("split", "horizon", "price_cap", "kind", "tolerance", "prefer")
     duration = _minutes(data, "duration", LONGEST_DURATION_MIN)
     wanted = {"duration": duration, **{field: data.get(field) for field in fields}}
     if "min_piece" in data:
         wanted["min_piece"] = _minutes(data, "min_piece", duration)
+    if data.get("min_pause"):
+        wanted["min_pause"] = _minutes(data, "min_pause", LONGEST_DURATION_MIN)
+    for field in SETTINGS_OF_PIECES:
+        if field in wanted and not data["split"]:
+            raise Refusal("split_needed", field=field)
     return PlanSettings.from_mapping(wanted)
 
 

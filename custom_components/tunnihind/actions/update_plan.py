@@ -56,6 +56,7 @@ PLAN_FIELD_CHECKS: Final[Mapping[str, Any]] = {
     "energy": vol.Any(None, _number),
     "power": vol.Any(None, _number),
     "min_piece": _LENGTH,
+    "min_pause": _LENGTH,
     "max_starts": vol.Any(None, _whole_number),
     "earliest": vol.Any(None, _WALL_TIME),
     "deadline": vol.Any(None, _WALL_TIME),

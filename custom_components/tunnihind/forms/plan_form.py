@@ -29,6 +29,7 @@ from ..plans.settings import (
     MAX_TOLERANCE_CENTS,
     MIN_POWER_KW,
     QUARTER_MIN,
+    SETTINGS_OF_PIECES,
     WEEKDAYS,
     Horizon,
     PlanKind,
@@ -47,6 +48,7 @@ POWER: Final = "power"
 PIECES_SECTION: Final = "pieces"
 SPLIT: Final = "split"
 MIN_PIECE: Final = "min_piece"
+MIN_PAUSE: Final = "min_pause"
 MAX_STARTS: Final = "max_starts"
 TIMES_SECTION: Final = "when"
 EARLIEST: Final = "earliest"
@@ -63,12 +65,14 @@ METER_SECTION: Final = "saved"
 METER: Final = "meter"
 # The fields in each section of the form. Fields that belong to no section are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    PIECES_SECTION: (SPLIT, MIN_PIECE, MAX_STARTS),
+    PIECES_SECTION: (SPLIT, MIN_PIECE, MIN_PAUSE, MAX_STARTS),
     TIMES_SECTION: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),
     PRICES_SECTION: (HORIZON, PRICE_CAP),
     TOLERANCE_SECTION: (TOLERANCE, PREFER),
     METER_SECTION: (METER,),
 }
+
+_LENGTHS: Final = (DURATION, MIN_PIECE, MIN_PAUSE)
 
 ONE_PIECE: Final = "one_piece"
 
@@ -155,7 +159,10 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
         # This field only shows the kind of hours. People choose the kind in `KIND_FORM`, and can't change it later.
         vol.Optional(KIND): choice_field((form,), _PLAN_KIND),
     }
-    pieces: dict[vol.Marker, Any] = {vol.Optional(MIN_PIECE): _DURATION_FIELD}
+    pieces: dict[vol.Marker, Any] = {
+        vol.Optional(MIN_PIECE): _DURATION_FIELD,
+        vol.Optional(MIN_PAUSE): _DURATION_FIELD,
+    }
     when: dict[vol.Marker, Any] = {
         vol.Optional(EARLIEST): TimeSelector(),
         vol.Optional(DEADLINE): TimeSelector(),
@@ -208,7 +215,7 @@ def shown_values(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) ->
     form = form_for_plan(plan)
     preferred = {} if form.kind.has_limit_instead_of_duration else {PREFER: Preference.EARLIEST.value}
     shown = {**preferred, **plan, MIN_PIECE: plan.get(MIN_PIECE) or _default_min_piece(form), KIND: form.value}
-    shown |= {key: _duration_value(shown[key]) for key in (DURATION, MIN_PIECE) if key in shown}
+    shown |= {key: _duration_value(shown[key]) for key in _LENGTHS if key in shown}
     shown |= {key: unit.from_cents(shown[key]) for key in (PRICE_CAP, TOLERANCE) if key in shown}
     if SPLIT in shown:
         shown[SPLIT] = SPLIT if shown[SPLIT] else ONE_PIECE
@@ -227,7 +234,7 @@ def plan_from_input(
     typed = {key: user_input.get(key) for key in (DURATION, ENERGY, POWER)}
     typed |= {key: user_input.get(name, {}).get(key) for name, keys in _SECTIONS.items() for key in keys}
     plan = {key: value for key, value in typed.items() if value is not None}
-    plan |= {key: _minutes(plan[key]) for key in (DURATION, MIN_PIECE) if key in plan}
+    plan |= {key: _minutes(plan[key]) for key in _LENGTHS if key in plan}
     plan |= {key: unit.to_cents(plan[key]) for key in (PRICE_CAP, TOLERANCE) if key in plan}
     plan[CHOSEN_DAYS] = [day for day in WEEKDAYS if day in plan.get(CHOSEN_DAYS, ())]
     plan.setdefault(MIN_PIECE, _default_min_piece(form))
@@ -236,7 +243,8 @@ def plan_from_input(
     if form.kind is not PlanKind.CHEAPEST:
         plan[KIND] = form.kind.value
     left_out = {
-        *((MIN_PIECE, MAX_STARTS) if plan.get(SPLIT) is False else ()),
+        *(SETTINGS_OF_PIECES if plan.get(SPLIT) is False else ()),
+        *(() if plan.get(MIN_PAUSE) else (MIN_PAUSE,)),
         *(() if plan.get(TOLERANCE) else (TOLERANCE,)),
         *(() if plan.get(PREFER) == Preference.LATEST else (PREFER,)),
     }
@@ -255,7 +263,7 @@ def form_errors(
     found = {
         CONF_NAME: _name_error(user_input[CONF_NAME], others),
         DURATION: _duration_error(plan) if DURATION in plan else None,
-        PIECES_SECTION: _piece_error(plan) if MIN_PIECE in plan else None,
+        PIECES_SECTION: _pieces_error(plan, user_input.get(PIECES_SECTION, {})),
         TIMES_SECTION: None if plan[CHOSEN_DAYS] else "no_weekday",
     }
     errors = {field: error for field, error in found.items() if error}
@@ -277,7 +285,14 @@ def _duration_error(plan: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _piece_error(plan: Mapping[str, Any]) -> str | None:
+def _pieces_error(plan: Mapping[str, Any], typed: Mapping[str, Any]) -> str | None:
+    """Return the error in the section `PIECES_SECTION`, whose fields people typed as `typed`."""
+    if plan.get(SPLIT) is False:
+        if typed.get(MAX_STARTS) is not None:
+            return "max_starts_in_one_go"
+        return "min_pause_in_one_go" if _minutes(typed.get(MIN_PAUSE, {})) else None
+    if plan.get(MIN_PAUSE, 0) % QUARTER_MIN or not 0 <= plan.get(MIN_PAUSE, 0) <= LONGEST_DURATION_MIN:
+        return "min_pause_not_quarters"
     piece = plan[MIN_PIECE]
     if piece <= 0 or piece % QUARTER_MIN:
         return "min_piece_not_quarters"

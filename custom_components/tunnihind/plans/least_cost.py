@@ -2,13 +2,15 @@
 
 Time is divided into steps of equal length. The search uses dynamic programming. Each state of the search has four
 values: a step, the number of steps for which the device must still run, the number of pieces that may still start, and
-whether a piece is running. All partial solutions in the same state have the same possible continuations, so the search
-keeps only the cheapest continuation of each state.
+whether a piece is running. The end of a piece leads to the step at which the pause after it is over. All partial
+solutions in the same state have the same possible continuations, so the search keeps only the cheapest continuation of
+each state.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Final
 
@@ -34,23 +36,45 @@ def usable_ranges(prices: StepPrices) -> Iterator[StepRange]:
 
 
 def most_fillable_steps(
-    prices: StepPrices, steps: int, min_piece_steps: int, most_pieces: int | None, *, is_piece_running: bool
+    prices: StepPrices,
+    steps: int,
+    min_piece_steps: int,
+    min_pause_steps: int,
+    most_pieces: int | None,
+    *,
+    is_piece_running: bool,
 ) -> int:
     """Return the largest number of steps, up to `steps`, that the pieces of a window can fill.
 
     At most `most_pieces` pieces may start. If `most_pieces` is None, any number of pieces may start. Each piece is at
-    least `min_piece_steps` steps long. If `is_piece_running` is true, a piece is already running when the first step
-    begins. The rest of this piece may be shorter than `min_piece_steps`, and doesn't count towards `most_pieces`.
+    least `min_piece_steps` steps long, and each pause at least `min_pause_steps`. If `is_piece_running` is true, a
+    piece is already running when the first step begins. The rest of this piece may be shorter than `min_piece_steps`,
+    and doesn't count towards `most_pieces`.
     """
-    # Bit n of `reachable[i]` is set if starting at most i pieces can fill exactly n steps of the usable ranges so far.
-    # If any number of pieces is allowed, one number in `reachable` is enough.
-    reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
-    for first, end in usable_ranges(prices):
-        continued = is_piece_running and first == 0
-        before = reachable if most_pieces is None or continued else [0, *reachable[:-1]]
-        for length in range(1 if continued else min_piece_steps, min(end - first, steps) + 1):
-            reachable = [one | other << length for one, other in zip(reachable, before, strict=True)]
-    return (reachable[-1] & ((1 << steps + 1) - 1)).bit_length() - 1
+    ranges = tuple(usable_ranges(prices))
+    may_start = most_pieces != 0 and not is_piece_running
+    if may_start and min_piece_steps <= steps <= max((end - first for first, end in ranges), default=0):
+        return steps  # in one piece
+    last, mask = len(prices), (1 << steps + 1) - 1
+    ends = {step: end for first, end in ranges for step in range(first, end)}
+    # Bit n of `idle[i][step]` is set if starting at most i pieces can fill exactly n steps before `step` so that
+    # another piece may start at `step`. Bit n of `running[i][step]` is set if a piece then runs up to `step`, and may
+    # end there. If any number of pieces is allowed, i is always 0.
+    limits = range(1 if most_pieces is None else most_pieces + 1)
+    idle = [[0 if is_piece_running else 1, *[0] * last] for _ in limits]
+    running = [[1 if is_piece_running else 0, *[0] * last] for _ in limits]
+    for step in range(last + 1):
+        for limit in limits:
+            filled = running[limit][step] & mask
+            idle[limit][min(step + min_pause_steps, last)] |= filled
+            if step < last:
+                idle[limit][step + 1] |= idle[limit][step]
+            if step in ends:
+                running[limit][step + 1] |= filled << 1
+            if step + min_piece_steps <= ends.get(step, 0) and (most_pieces is None or limit):
+                before = idle[limit if most_pieces is None else limit - 1][step]
+                running[limit][step + min_piece_steps] |= before << min_piece_steps
+    return (idle[-1][last] & mask).bit_length() - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +82,8 @@ class _CostTable:
     """The least costs of running a device, for one limit on the pieces that may still start, or without a limit.
 
     `while_running[step][left]` is the least cost of running for `left` more steps, at `step` or later, if a piece is
-    running when `step` begins. `while_idle[step][left]` is the least cost if no piece is running then.
+    running when `step` begins. `while_idle[step][left]` is the least cost if no piece is running then, and another
+    piece may start.
     """
 
     while_idle: Sequence[Sequence[float]]
@@ -78,23 +103,23 @@ class LeastCosts:
 
     step_costs: Sequence[float]
     min_piece_steps: int
+    min_pause_steps: int
     start_costs: Sequence[float]
     tables: Sequence[_CostTable]
 
     @classmethod
-    def compute(cls, prices: StepPrices, steps: int, min_piece_steps: int, most_pieces: int | None) -> LeastCosts:
+    def compute(
+        cls, prices: StepPrices, steps: int, min_piece_steps: int, min_pause_steps: int, most_pieces: int | None
+    ) -> LeastCosts:
         """For each number of steps from 0 to `steps`, compute the least cost of running a device for that time."""
         step_costs = [_IMPOSSIBLE if price is None else float(price * _PRICE_FACTOR) for price in prices]
         starts = range(len(prices) - min_piece_steps + 1) if min_piece_steps <= steps else ()
         start_costs = [sum(step_costs[step : step + min_piece_steps]) + 1 for step in starts]
-        if most_pieces is None:
-            return cls(
-                step_costs, min_piece_steps, start_costs, [_cost_table(step_costs, steps, min_piece_steps, start_costs)]
-            )
-        tables = [_cost_table(step_costs, steps, min_piece_steps, [])]
-        for _ in range(most_pieces):
-            tables.append(_cost_table(step_costs, steps, min_piece_steps, start_costs, table_after_start=tables[-1]))
-        return cls(step_costs, min_piece_steps, start_costs, tables)
+        table = partial(_cost_table, step_costs, steps, min_piece_steps, min_pause_steps)
+        tables = [table(start_costs if most_pieces is None else [])]
+        for _ in range(most_pieces or 0):
+            tables.append(table(start_costs, table_after_start=tables[-1]))
+        return cls(step_costs, min_piece_steps, min_pause_steps, start_costs, tables)
 
     def can_run_within_cost(self, limit: int, step: int, left: int) -> bool:
         """Return whether the device can run for `left` steps, at `step` or later, within a limit.
@@ -129,7 +154,7 @@ class LeastCosts:
                 step, left = step + 1, left - 1
             if step > first:
                 yield first, step
-            first = None
+            first, step = None, step + self.min_pause_steps
 
     def _table_index_after_start(self, table: int) -> int:
         return table if len(self.tables) == 1 else table - 1
@@ -156,6 +181,7 @@ def _cost_table(
     step_costs: Sequence[float],
     steps: int,
     min_piece_steps: int,
+    min_pause_steps: int,
     start_costs: Sequence[float],
     *,
     table_after_start: _CostTable | None = None,
@@ -179,8 +205,9 @@ def _cost_table(
             ]
             row = [*row[:min_piece_steps], *map(min, row[min_piece_steps:], started, strict=True)]
         while_idle.append(row)
+        after_pause = while_idle[max(len(step_costs) - step - min_pause_steps, 0)]
         step_cost = step_costs[step]
         while_running.append(
-            [0.0, *map(min, row[1:], [step_cost + cost for cost in while_running[-1][:-1]], strict=True)]
+            [0.0, *map(min, after_pause[1:], [step_cost + cost for cost in while_running[-1][:-1]], strict=True)]
         )
     return _CostTable(while_idle[::-1], while_running[::-1])

@@ -99,7 +99,7 @@ def next_outcome(settings: PlanSettings, timeline: Timeline, now: int, last: Out
     ran_until = window.end if window is not None else 0
     open_spans = [span for span in spans(settings, now, now + _SEARCH_AHEAD_S) if span.opens >= ran_until]
     for place, span in enumerate(open_spans):
-        outcome = window_in_span(settings, timeline, span, now, is_piece_running=ran_until == span.opens)
+        outcome = window_in_span(settings, timeline, span, now, ran_until=ran_until)
         if isinstance(outcome, Window):
             if outcome.shortened and _should_wait_for_later_day(settings, timeline, outcome, open_spans[place + 1 :]):
                 continue
@@ -119,7 +119,7 @@ def windows_after(settings: PlanSettings, timeline: Timeline, window: Window, no
     if settings.kind.has_limit_instead_of_duration:
         ended = window.end
         for span in spans(settings, window.span.closes, now + _SEARCH_AHEAD_S):
-            outcome = window_in_span(settings, timeline, span, now, is_piece_running=ended == span.opens)
+            outcome = window_in_span(settings, timeline, span, now, ran_until=ended)
             if isinstance(outcome, Window):
                 found.append(outcome)
                 ended = outcome.end
@@ -203,21 +203,20 @@ def _cut_off_window(window: Window, now: int) -> Window | None:
     return replace(window, pieces=pieces, saving=None, cost=None) if pieces else None
 
 
-def window_in_span(
-    settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, is_piece_running: bool = False
-) -> Outcome:
+def window_in_span(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, ran_until: int = 0) -> Outcome:
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
-    This function doesn't check whether a window has already run in `span`. `is_piece_running` matters only for plans
-    without a fixed duration, and only if the span opens at or after `now`. If `is_piece_running` is true, a piece is
-    already running when the span opens, and the rest of this piece may be shorter than `min_piece_s`.
+    This function doesn't check whether a window has already run in `span`. `ran_until` (UTC seconds) is the end of the
+    plan's last piece before `span`. The first piece begins at once or after a pause. If the plan has no fixed duration
+    and `span` opens at `ran_until`, the last piece may go on, and its rest may be shorter than `min_piece_s`.
     """
     if settings.needs_no_energy:
         return NoWindow(NoWindowReason.NOTHING_NEEDED)
-    bounds = round_up_to_quarter(max(now, span.opens)), span.closes
-    pieces = _best_pieces(
-        settings, timeline, bounds, span, is_piece_running=is_piece_running and bounds[0] == span.opens
-    )
+    bounds = _bounds_after(settings, ran_until, max(now, span.opens), span.closes)
+    pieces = _best_pieces(settings, timeline, bounds, span, is_piece_running=bounds[0] == ran_until)
+    if pieces and ran_until < pieces[0][0] < ran_until + settings.min_pause_s:
+        bounds = _bounds_after(settings, ran_until, ran_until + settings.min_pause_s, span.closes)
+        pieces = _best_pieces(settings, timeline, bounds, span)
     if pieces:
         return _window(settings, timeline, span, pieces, at_once=open_times(settings, *bounds)[0][0])
     return NoWindow(_no_window_reason(settings, timeline, bounds, span))
@@ -384,14 +383,18 @@ def _rest(
             (settings.needed_since or 0) > begun[-1][0] or _length_s(begun) + missing_s > window.asked_s
         )
         most_pieces = max(most_pieces - len(begun), len(window.pieces) - len(begun), int(grew))
-    opens = round_up_to_quarter(max(bounds[0], begun[-1][1]))
-    bounds = opens, bounds[1]
+    bounds = _bounds_after(settings, begun[-1][1], *bounds)
     return cheapest_pieces(
         _open_timeline(settings, timeline, bounds),
         bounds,
-        Job(duration_s=missing_s, min_piece_s=min_piece_s, most_pieces=most_pieces),
+        Job(
+            duration_s=missing_s,
+            min_piece_s=min_piece_s,
+            min_pause_s=settings.min_pause_s,
+            most_pieces=most_pieces,
+        ),
         _price_function(settings),
-        is_piece_running=opens == begun[-1][1],
+        is_piece_running=bounds[0] == begun[-1][1],
     )
 
 
@@ -429,7 +432,7 @@ def _with_later_pieces_chosen_again(settings: PlanSettings, timeline: Timeline, 
     if not begun:  # the clock was set back to a time before the window
         return window
     begun[-1] = begun[-1][0], _end_of_piece(settings, timeline, window, begun[-1], now)
-    bounds = round_up_to_quarter(max(now, begun[-1][1])), window.span.closes
+    bounds = _bounds_after(settings, begun[-1][1], now, window.span.closes)
     if bounds[0] < bounds[1] and not timeline.periods_between(*bounds):
         return window
     is_piece_running = bounds[0] == begun[-1][1]
@@ -458,6 +461,15 @@ def _end_of_piece(settings: PlanSettings, timeline: Timeline, window: Window, pi
         if period is not None and period.settled and price_of(period) is None:
             return quarter
     return end
+
+
+def _bounds_after(settings: PlanSettings, ran_until: int, now: int, closes: int) -> Piece:
+    """Return the time from `now` to `closes` in which a piece may run after a piece that ran until `ran_until`.
+
+    If the earlier piece can go on without a gap, the time begins with `ran_until`. All times are UTC seconds.
+    """
+    opens = round_up_to_quarter(max(now, ran_until))
+    return opens if opens == ran_until else max(opens, round_up_to_quarter(ran_until + settings.min_pause_s)), closes
 
 
 def _length_s(pieces: Sequence[Piece]) -> int:
@@ -508,6 +520,7 @@ def _all_pieces_within_limit(
         (opens, until),
         settings.min_piece_s or QUARTER_S,
         price_of,
+        min_pause_s=settings.min_pause_s,
         is_piece_running=is_piece_running,
     )
     return tuple((start, min(end, closes)) for start, end in pieces if start < closes)
@@ -522,6 +535,7 @@ def _job(settings: PlanSettings) -> Job:
     return Job(
         duration_s=settings.duration_s,
         min_piece_s=settings.min_piece_s,
+        min_pause_s=settings.min_pause_s,
         most_pieces=settings.most_pieces,
         tolerance=settings.tolerance,
         prefer_latest=settings.prefer is Preference.LATEST,

@@ -99,10 +99,11 @@ class PlanSettings:
     `duration_s` is 0 if the device needs 0 kWh, or if the plan covers all hours below or above a price limit.
     `needed_since` is the instant (UTC seconds) at which the device needed `energy_kwh`. If `needed_since` is None, the
     device needs `energy_kwh` when a span opens.
-    `min_piece_s` is the least length of a piece, or None if the plan runs in one piece. A window that is split has at
-    most `most_pieces` pieces. If `most_pieces` is None, any number of pieces is allowed. `weekdays` are the days of the
-    plan's deadlines, or of the starts of its spans if the plan has no deadline. `weekdays` contains at least one day,
-    and Monday is 0. A span lasts at most `max_span_days` days.
+    `min_piece_s` is the least length of a piece, or None if the plan runs in one piece. `min_pause_s` is the least time
+    from the end of a piece to the start of the next piece. A window that is split has at most `most_pieces` pieces. If
+    `most_pieces` is None, any number of pieces is allowed. `weekdays` are the days of the plan's deadlines, or of the
+    starts of its spans if the plan has no deadline. `weekdays` contains at least one day, and Monday is 0. A span lasts
+    at most `max_span_days` days.
 
     `price_limit` (EUR/kWh) is the highest price that a plan for low prices may use, or the lowest price that a plan for
     high prices may use. Windows count as equally good if their average prices differ from the best average price by at
@@ -116,6 +117,7 @@ class PlanSettings:
     power_kw: float | None = None
     needed_since: int | None = None
     min_piece_s: int | None = None
+    min_pause_s: int = 0
     most_pieces: int | None = None
     earliest: time | None = None
     deadline: time | None = None
@@ -175,6 +177,9 @@ class PlanSettings:
         return self.energy_kwh == 0
 
 
+SETTINGS_OF_PIECES: Final = ("min_piece", "min_pause", "max_starts")
+"""The fields of a plan's form that apply only to a plan in pieces."""
+
 # The functions whose names begin with `form_` also accept a stored form with an unknown `kind` from a newer version of
 # the integration.
 
@@ -200,7 +205,11 @@ def _settings_without_duration(data: Mapping[str, Any], kind: PlanKind) -> dict[
             raise PlanError(field, "not_by_limit")
     if data.get("price_cap") is None:
         raise PlanError("price_cap", "limit_needed")
-    return {"duration_s": 0, "min_piece_s": _minutes(data, "min_piece", QUARTER_MIN, LONGEST_DURATION_MIN) * _MINUTE_S}
+    return {
+        "duration_s": 0,
+        "min_piece_s": _minutes(data, "min_piece", QUARTER_MIN, LONGEST_DURATION_MIN) * _MINUTE_S,
+        "min_pause_s": _min_pause_s(data),
+    }
 
 
 def _settings_with_duration(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,9 +231,14 @@ def _settings_with_duration(data: Mapping[str, Any]) -> dict[str, Any]:
 def _piece_settings(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
     shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     most_pieces = None if data.get("max_starts") is None else _whole_number(data, "max_starts", 1, 1, MAX_PIECES)
+    min_pause_s = _min_pause_s(data)
     if not _is_split(data):
         return {}
-    return {"min_piece_s": min(shortest, duration_s), "most_pieces": most_pieces}
+    return {"min_piece_s": min(shortest, duration_s), "min_pause_s": min_pause_s, "most_pieces": most_pieces}
+
+
+def _min_pause_s(data: Mapping[str, Any]) -> int:
+    return _minutes(data, "min_pause", 0, LONGEST_DURATION_MIN, least=0) * _MINUTE_S
 
 
 def _energy(data: Mapping[str, Any]) -> float | None:
@@ -264,8 +278,8 @@ def _number(data: Mapping[str, Any], field: str, least: float, most: float) -> f
     return float(number)
 
 
-def _minutes(data: Mapping[str, Any], field: str, default: int, most: int) -> int:
-    minutes = _whole_number(data, field, default, QUARTER_MIN, most)
+def _minutes(data: Mapping[str, Any], field: str, default: int, most: int, *, least: int = QUARTER_MIN) -> int:
+    minutes = _whole_number(data, field, default, least, most)
     if minutes % QUARTER_MIN:
         raise ValueError(f"{field}: {minutes} minutes are not a multiple of {QUARTER_MIN}")
     return minutes

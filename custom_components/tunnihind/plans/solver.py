@@ -8,10 +8,11 @@ the prices.
 A job in one piece gets the cheapest window of the job's whole duration. If no window of the whole duration fits, the
 job gets no window. Among equally cheap windows, the earliest is chosen.
 
-A solution for a split job consists of pieces. Each piece has at least a given length, and the number of pieces may be
-limited. If no solution has the job's whole duration, the longest solution is chosen. Among equally long solutions, the
-cheapest is chosen. Among equally cheap solutions, fewer pieces are preferred. If two equally cheap solutions have
-equally many pieces, earlier quarters are preferred. Two pieces without a gap between them count as one piece.
+A solution for a split job consists of pieces. Each piece and each pause between two pieces has at least a given length,
+and the number of pieces may be limited. If no solution has the job's whole duration, the longest solution is chosen.
+Among equally long solutions, the cheapest is chosen. Among equally cheap solutions, fewer pieces are preferred. If two
+equally cheap solutions have equally many pieces, earlier quarters are preferred. Two pieces without a gap between them
+count as one piece.
 
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
@@ -37,7 +38,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final
 
 from ..prices.timeline import QUARTER_S, Period, Timeline
@@ -57,12 +58,14 @@ class Job:
 
     Lengths are multiples of a quarter of an hour, in seconds. If `min_piece_s` is None, the device runs in one piece of
     the whole duration. A split job has at most `most_pieces` pieces, or any number of pieces if `most_pieces` is None.
-    An early solution is preferred even if its average price is up to `tolerance` (EUR/kWh) higher than the least
-    average price. If `prefer_latest` is true, a late solution is preferred instead.
+    The pauses between its pieces last at least `min_pause_s`. An early solution is preferred even if its average price
+    is up to `tolerance` (EUR/kWh) higher than the least average price. If `prefer_latest` is true, a late solution is
+    preferred instead.
     """
 
     duration_s: int
     min_piece_s: int | None = None
+    min_pause_s: int = 0
     most_pieces: int | None = None
     tolerance: float = 0.0
     prefer_latest: bool = False
@@ -99,9 +102,11 @@ def cheapest_pieces(
     If no solution fits, return an empty tuple. `span_opens` is the start (UTC seconds) of the span to which `bounds`
     belongs. If `span_opens` is None or `is_piece_running` is true, `bounds` counts as the whole span. If
     `is_piece_running` is true, a piece of a split job is already running when `bounds` begins. The piece's rest may be
-    shorter than `min_piece_s`, and doesn't count towards `most_pieces`. Callers must not combine `is_piece_running`
-    with `prefer_latest`.
+    shorter than `min_piece_s`, and doesn't count towards `most_pieces`. If the piece doesn't go on, the pause after it
+    counts from the start of `bounds`. Callers must not combine `is_piece_running` with `prefer_latest`.
     """
+    if is_piece_running and not _can_run_at(timeline, bounds[0], price_of):
+        bounds, is_piece_running = (bounds[0] + job.min_pause_s, bounds[1]), False
     opens = round_up_to_quarter(bounds[0])
     span = opens if span_opens is None or is_piece_running else min(round_up_to_quarter(span_opens), opens), bounds[1]
     if span[0] < opens:
@@ -118,15 +123,15 @@ def cheapest_pieces(
 def _cheapest_pieces_from(
     opens: int, timeline: Timeline, span: Piece, job: Job, price_of: PriceOf, *, is_piece_running: bool
 ) -> tuple[Piece, ...]:
-    lengths = QUARTER_S if job.tolerance else math.gcd(job.duration_s, job.min_piece_s or 0)
+    lengths = QUARTER_S if job.tolerance else math.gcd(job.duration_s, job.min_piece_s or 0, job.min_pause_s)
     grid = _price_grid(timeline, span, math.gcd(lengths, opens), price_of)
     passed_steps = 0 if grid is None else max((opens - grid.start) // grid.step_s, 0)
     if grid is None or passed_steps >= len(grid.prices):
         return ()
     tolerance = round(job.tolerance * _UNITS_PER_EUR)
     min_piece_steps = None if job.min_piece_s is None else job.min_piece_s // grid.step_s
-    step_job = _StepJob(job.duration_s // grid.step_s, min_piece_steps, job.most_pieces, tolerance)
-    is_piece_running = is_piece_running and grid.start <= opens
+    min_pause_steps = job.min_pause_s // grid.step_s
+    step_job = _StepJob(job.duration_s // grid.step_s, min_piece_steps, min_pause_steps, job.most_pieces, tolerance)
     ranges = _best_ranges(
         grid.prices, passed_steps, step_job, prefer_latest=job.prefer_latest, is_piece_running=is_piece_running
     )
@@ -134,19 +139,41 @@ def _cheapest_pieces_from(
 
 
 def usable_pieces(
-    timeline: Timeline, bounds: Piece, min_piece_s: int, price_of: PriceOf, *, is_piece_running: bool = False
+    timeline: Timeline,
+    bounds: Piece,
+    min_piece_s: int,
+    price_of: PriceOf,
+    *,
+    min_pause_s: int = 0,
+    is_piece_running: bool = False,
 ) -> tuple[Piece, ...]:
     """Return the usable time within `bounds` as pieces of at least `min_piece_s` seconds, in chronological order.
 
-    Time is usable if `price_of` returns a price for its period. If `is_piece_running` is true, a piece is already
-    running when `bounds` begins, and the rest of this piece may be shorter than `min_piece_s`.
+    Time is usable if `price_of` returns a price for its period. Between two pieces there are at least `min_pause_s`
+    seconds. Where the unusable time is shorter, pieces are cut or left out, as in `cheapest_pieces` with an unlimited
+    duration. If `is_piece_running` is true, a piece is already running when `bounds` begins, and the rest of this piece
+    may be shorter than `min_piece_s`.
     """
+    if is_piece_running and not _can_run_at(timeline, bounds[0], price_of):
+        bounds, is_piece_running = (bounds[0] + min_pause_s, bounds[1]), False
     grid = _price_grid(timeline, bounds, math.gcd(min_piece_s, round_up_to_quarter(bounds[0])), price_of)
     if grid is None:
         return ()
-    pieces = map(grid.piece, usable_ranges(grid.prices))
+    ranges = map(grid.piece, usable_ranges(grid.prices))
     continued = round_up_to_quarter(bounds[0]) if is_piece_running else None
-    return tuple(piece for piece in pieces if piece[1] - piece[0] >= min_piece_s or piece[0] == continued)
+    pieces = tuple(piece for piece in ranges if piece[1] - piece[0] >= min_piece_s or piece[0] == continued)
+    if all(later[0] - earlier[1] >= min_pause_s for earlier, later in pairwise(pieces)):
+        return pieces
+    everything = Job(
+        duration_s=sum(end - start for start, end in pieces), min_piece_s=min_piece_s, min_pause_s=min_pause_s
+    )
+    return cheapest_pieces(timeline, bounds, everything, price_of, is_piece_running=is_piece_running)
+
+
+def _can_run_at(timeline: Timeline, instant: int, price_of: PriceOf) -> bool:
+    """Return whether the quarter of an hour that begins at or after `instant` (UTC seconds) is usable."""
+    period = timeline.period_at(round_up_to_quarter(instant))
+    return period is not None and price_of(period) is not None
 
 
 def _price_grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _PriceGrid | None:
@@ -177,6 +204,7 @@ class _StepJob:
 
     steps: int
     min_piece_steps: int | None
+    min_pause_steps: int
     most_pieces: int | None
     tolerance: int
 
@@ -203,11 +231,16 @@ def _earliest_best_ranges(
     if min_piece_steps is None:
         return _best_single_range(span, rest, steps, job.tolerance)
     steps = most_fillable_steps(
-        rest, min(steps, len(rest)), min_piece_steps, job.most_pieces, is_piece_running=is_piece_running
+        rest,
+        min(steps, len(rest)),
+        min_piece_steps,
+        job.min_pause_steps,
+        job.most_pieces,
+        is_piece_running=is_piece_running,
     )
     if not steps:
         return ()
-    search = _Search(span, rest, steps, min_piece_steps, job.tolerance, is_piece_running)
+    search = _Search(span, rest, steps, min_piece_steps, job.min_pause_steps, job.tolerance, is_piece_running)
     # A search without a limit on pieces is faster, and its result often keeps to the limit anyway.
     ranges, most = search.best_ranges(None)
     if job.most_pieces is not None and most > job.most_pieces:
@@ -243,6 +276,7 @@ class _Search:
     rest: StepPrices
     steps: int
     min_piece_steps: int
+    min_pause_steps: int
     tolerance: int
     is_piece_running: bool
 
@@ -253,7 +287,7 @@ class _Search:
         the whole span. Then the second result is the number of pieces in the solution that has more pieces.
         """
         rest, compared = self._steps_until_within_tolerance(most_pieces) if self.tolerance else (self.rest, 0)
-        costs = LeastCosts.compute(rest, self.steps, self.min_piece_steps, most_pieces)
+        costs = self._least_costs(rest, most_pieces)
         ranges = tuple(costs.pieces(self.steps, is_piece_running=self.is_piece_running))
         continued = self.is_piece_running and ranges[0][0] == 0
         return ranges, max(len(ranges) - continued, compared)
@@ -265,9 +299,9 @@ class _Search:
         pieces in the cheapest solution of the whole span.
         """
         rest, steps = self.rest, self.steps
-        backwards = LeastCosts.compute(rest[::-1], steps, self.min_piece_steps, most_pieces)
+        backwards = self._least_costs(rest[::-1], most_pieces)
         whole = len(rest) == len(self.span)
-        compared = backwards if whole else LeastCosts.compute(self.span, steps, self.min_piece_steps, most_pieces)
+        compared = backwards if whole else self._least_costs(self.span, most_pieces)
         least, pieces = compared.least_price_sum_and_piece_count(steps)
         highest_cost = least + self.tolerance * steps
         ends = (
@@ -276,3 +310,6 @@ class _Search:
             if backwards.can_run_within_cost(highest_cost, len(rest) - end, steps)
         )
         return rest[: next(ends, len(rest))], pieces
+
+    def _least_costs(self, prices: StepPrices, most_pieces: int | None) -> LeastCosts:
+        return LeastCosts.compute(prices, self.steps, self.min_piece_steps, self.min_pause_steps, most_pieces)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from .settings import PlanError, PlanSettings
+from .settings import SETTINGS_OF_PIECES, PlanError, PlanSettings
 from .spans import longest_open_time_s
 
 NO_CHANGED_VALUES: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -73,6 +73,7 @@ class SteeredPlan:
         - `change` sets and clears the same field.
         - `change` has the time of a reading, but no energy.
         - `change` sets a duration, but the plan's energy determines the duration.
+        - `change` sets a field of `SETTINGS_OF_PIECES` to a value other than 0, but the plan runs in one piece.
         - The form has an energy, but the changed plan has neither an energy nor a duration.
         - `must_fit` is true, and the set or cleared fields leave the plan too little time to run.
         """
@@ -98,6 +99,9 @@ class SteeredPlan:
             raise PlanError("duration", "duration_needed")
         if settings.energy_kwh is not None and "duration" in change.values:
             raise PlanError("duration", "duration_follows")
+        for field_name in SETTINGS_OF_PIECES:
+            if change.values.get(field_name) and settings.min_piece_s is None:
+                raise PlanError(field_name, "only_in_pieces")
         if change.must_fit and (change.values or change.clear):
             _check_window_fits_span(settings)
         return changed

@@ -213,6 +213,20 @@ WRONG = [
     pytest.param(
         {"pieces": {"split": "split", "min_piece": {"hours": 5}}}, {"pieces": "min_piece_too_long"}, id="long-pieces"
     ),
+    pytest.param(
+        {"pieces": {"split": "split", "min_pause": {"minutes": 20}}}, {"pieces": "min_pause_not_quarters"}, id="pause"
+    ),
+    pytest.param(
+        {"pieces": {"split": "split", "min_pause": {"hours": 25}}}, {"pieces": "min_pause_not_quarters"}, id="day-off"
+    ),
+    pytest.param(
+        {"pieces": {"split": "one_piece", "max_starts": 3}}, {"pieces": "max_starts_in_one_go"}, id="starts-in-one-go"
+    ),
+    pytest.param(
+        {"pieces": {"split": "one_piece", "min_pause": {"hours": 1}}},
+        {"pieces": "min_pause_in_one_go"},
+        id="pause-in-one-go",
+    ),
     pytest.param({"when": {"weekdays": [], "days": 1}}, {"when": "no_weekday"}, id="no-weekday"),
     pytest.param({"when": {"days": 1}}, {"when": "no_weekday"}, id="weekdays-absent"),
 ]
@@ -267,6 +281,21 @@ def test_the_shortest_piece_is_ignored_in_a_plan_in_one_go() -> None:
     typed = {**CAR, "pieces": {"split": "one_piece", "min_piece": {"hours": 9, "minutes": 7}}}
     assert form_errors(typed) == {}
     assert "min_piece" not in plan_from_input(typed)
+
+
+def test_a_pause_is_kept_and_shown_in_the_units_of_the_form() -> None:
+    typed = {**CAR, "pieces": {**CAR["pieces"], "min_pause": {"hours": 1, "minutes": 30}}}
+    assert form_errors(typed) == {}
+    plan = plan_from_input(typed)
+    assert plan == {**CAR_DATA, "min_pause": 90}
+    assert shown_values("Car", plan)["pieces"]["min_pause"] == {"hours": 1, "minutes": 30}
+
+
+@pytest.mark.parametrize("split", ["split", "one_piece"])
+def test_no_pause_is_the_same_as_none(split: str) -> None:
+    typed = {**CAR, "pieces": {"split": split, "min_pause": {"hours": 0, "minutes": 0}}}
+    assert form_errors(typed) == {}
+    assert "min_pause" not in plan_from_input(typed)
 
 
 def test_a_part_of_a_minute_is_refused() -> None:

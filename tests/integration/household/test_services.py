@@ -1,5 +1,6 @@
 """The actions that answer."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -132,6 +133,19 @@ async def test_a_split_job_keeps_to_its_shortest_piece(hass: HomeAssistant, home
     lengths = [instant(piece["end"]) - instant(piece["start"]) for piece in answer["pieces"]]
     assert sum(lengths) == 4 * HOUR_S
     assert min(lengths) >= 2 * HOUR_S
+
+
+async def test_a_split_job_keeps_to_its_shortest_pause(hass: HomeAssistant, home: Home) -> None:
+    job = {"duration": {"hours": 4}, "split": True, "min_piece": {"hours": 1}, "min_pause": {"hours": 3}}
+    pieces = (await ask(hass, "find_cheapest_hours", **job))["pieces"]
+    assert len(pieces) > 1
+    assert all(instant(later["start"]) - instant(one["end"]) >= 3 * HOUR_S for one, later in pairwise(pieces))
+
+
+@pytest.mark.parametrize("field", ["min_piece", "min_pause"])
+async def test_a_job_in_one_go_has_no_settings_of_pieces(hass: HomeAssistant, home: Home, field: str) -> None:
+    with pytest.raises(ServiceValidationError, match=f"{field}.*split: true"):
+        await ask(hass, "find_cheapest_hours", duration={"hours": 1}, **{field: {"hours": 1}})
 
 
 async def test_the_dearest_hours_come_without_a_saving(hass: HomeAssistant, home: Home) -> None:

@@ -353,6 +353,40 @@ class TestBoundsOnSeveralDays:
         assert found.saving.expected == 0.2
 
 
+class TestPauses:
+    """The shortest pause counts between all pieces, also those of two windows."""
+
+    SPLIT: ClassVar[dict[str, Any]] = {"split": True, "min_piece": 60, "min_pause": 120}
+
+    def test_missing_time_is_added_only_after_the_pause(self) -> None:
+        asked = plan(180, **self.SPLIT)
+        begun = next_outcome(asked, line(settled(NIGHT, [0.1, 0.1])), NIGHT)
+        assert hours(begun) == [(0, 2)]
+        known = line(settled(NIGHT, [0.1, 0.1, 0.5, 0.2, 0.3, *[0.9] * 19]))
+        assert hours(next_outcome(asked, known, clock(1), begun)) == [(0, 2), (4, 5)]
+        ended = next_outcome(asked, line(settled(NIGHT, [0.1, 0.1])), clock(2.5), begun)
+        assert hours(next_outcome(asked, known, clock(2.75), ended)) == [(0, 2), (4, 5)]
+
+    @pytest.mark.parametrize(
+        ("next_day", "expected"),
+        [
+            ([0.1, 0.2, 0.3, 0.9], [(24, 26)]),
+            ([0.9, 0.1, 0.3, 0.2], [(27, 28), (31, 32)]),
+            ([0.9, 0.9, 0.9, 0.2], [(27, 28), (31, 32)]),
+        ],
+    )
+    def test_the_next_window_begins_at_once_or_after_the_pause(
+        self, next_day: list[float], expected: list[tuple[float, float]]
+    ) -> None:
+        asked = plan(120, **self.SPLIT)
+        known = line(settled(NIGHT, [*[0.9] * 22, 0.1, 0.1, *next_day, *[0.9] * 3, 0.2, *[0.9] * 16]))
+        outcome: Outcome | None = None
+        for quarter in range(4 * 24 + 1):
+            outcome = next_outcome(asked, known, NIGHT + quarter * QUARTER_S, outcome)
+        assert outcome is not None
+        assert hours(outcome) == expected
+
+
 @pytest.mark.parametrize("hour_of_day", [8, 14, 22, 25])
 def test_the_short_night_of_spring_is_too_short_for_a_window_that_fills_a_night(hour_of_day: float) -> None:
     saturday = at("2026-03-28T00:00")

@@ -1,6 +1,7 @@
 """Plans over several days, quarter by quarter, with both changes of the clock, and with clocks and prices that fail."""
 
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -35,6 +36,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "more than fits": {"energy": 60, "power": 2, "earliest": "22:00:00", "deadline": "07:00:00"},
     "dearest": {"kind": "dearest", "duration": 150, "split": True, "min_piece": 30, "max_starts": 2},
     "earlier": {"duration": 180, "tolerance": 2},
+    "with pauses": {"duration": 300, "split": True, "min_piece": 30, "min_pause": 75},
     "later, split": {"duration": 195, "split": True, "min_piece": 15, "tolerance": 1.5, "prefer": "latest"},
 }
 PERIODS = {"spring": "2026-03-27T00:00", "autumn": "2026-10-23T00:00"}
@@ -84,6 +86,40 @@ def test_no_occurrence_is_left_out(name: str, horizon: Horizon, period: str) -> 
     ]
     assert len(whole) >= DAYS - 1
     assert set(whole) <= set(household.runs)
+
+
+@settings(max_examples=40)
+@given(
+    st.sampled_from(
+        [
+            {"duration": 480, "split": True, "min_piece": 15, "horizon": "expected"},
+            {"duration": 1200, "split": True, "min_piece": 60, "max_starts": 4},
+            {"duration": 240, "split": True, "min_piece": 30, "tolerance": 1, "prefer": "latest"},
+            {"kind": "dearest", "duration": 300, "split": True, "min_piece": 15},
+            {"energy": 20, "power": 2, "split": True, "min_piece": 15, "deadline": "07:10:00", "horizon": "cautious"},
+            {"kind": "below", "price_cap": 9, "min_piece": 15, "horizon": "expected"},
+            {"kind": "above", "price_cap": 7, "min_piece": 30, "deadline": "07:10:00"},
+            {"kind": "below", "price_cap": 9, "earliest": "20:00:00", "deadline": "06:00:00", "days": 2},
+        ]
+    ),
+    st.sampled_from([15, 45, 60, 120]),
+    st.sampled_from(list(PERIODS.values())),
+    st.lists(st.integers(0, 3), min_size=4, max_size=4),
+)
+def test_a_device_is_never_off_for_less_than_its_shortest_pause(
+    form: dict[str, Any], min_pause: int, period: str, losses: list[int]
+) -> None:
+    plan = PlanSettings.from_mapping({**form, "min_pause": min_pause})
+    first = at(period)
+    outcome: Outcome | None = None
+    on = []
+    for now in range(first, first + 4 * DAY_S, QUARTER_S):
+        known = with_losses(timeline_at(now), losses[(now - first) // (6 * HOUR_S) % len(losses)])
+        outcome = next_outcome(plan, known, now, outcome)
+        if isinstance(outcome, Window) and outcome.runs_at(now):
+            on.append(now)
+    offs = [later - earlier - QUARTER_S for earlier, later in pairwise(on)]
+    assert all(off == 0 or off >= min_pause * 60 for off in offs)
 
 
 def test_a_plan_never_runs_in_an_hour_above_its_cap() -> None:

@@ -235,6 +235,21 @@ class TestByPriceLimit:
             next_outcome(asked, timeline, clock(24.25), next_outcome(asked, timeline, clock(22), began)), NoWindow
         )
 
+    def test_a_pause_that_would_be_too_short_costs_as_little_time_as_possible(self) -> None:
+        asked = {"kind": "below", "price_cap": 10, "min_piece": 60}
+        timeline = line(settled(NIGHT, [0.1, 0.1, 0.5, 0.1, 0.5, 0.5, *[0.1] * 3, *[0.5] * 15]))
+        assert hours(next_outcome(plan(**asked, min_pause=60), timeline, NIGHT)) == [(0, 2), (3, 4), (6, 9)]
+        assert hours(next_outcome(plan(**asked, min_pause=90), timeline, NIGHT)) == [(0, 1.5), (3, 4), (6, 9)]
+        assert hours(next_outcome(plan(**asked, min_pause=120), timeline, NIGHT)) == [(0, 2), (6, 9)]
+
+    def test_the_pause_counts_from_a_piece_that_has_run(self) -> None:
+        asked = plan(kind="below", price_cap=10, min_piece=60, min_pause=120)
+        began = next_outcome(asked, line(settled(NIGHT, [0.1, *[0.5] * 23])), NIGHT)
+        other = line(settled(NIGHT, [0.1, 0.5, *[0.1] * 3, *[0.5] * 19]))
+        assert hours(next_outcome(asked, other, clock(0.5), began)) == [(0, 1), (3, 5)]
+        over = next_outcome(asked, line(settled(NIGHT, [0.1, *[0.5] * 23])), clock(2), began)
+        assert hours(next_outcome(asked, other, clock(2.25), over)) == [(0, 1), (3, 5)]
+
     def test_windows_of_all_published_days_are_known(self) -> None:
         asked = plan(kind="below", price_cap=10, min_piece=60)
         timeline = line(settled(NIGHT, [*[0.5] * 22, 0.1, 0.1, 0.1, *[0.5] * 5, 0.1, *[0.5] * 17]))

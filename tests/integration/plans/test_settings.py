@@ -1,6 +1,7 @@
 """The settings of a plan, read from its form."""
 
 from datetime import time
+from typing import Any
 
 import pytest
 
@@ -76,6 +77,9 @@ def test_a_cap_in_cents_equals_the_same_price_in_euros() -> None:
         ("duration", float("inf")),
         ("min_piece", 10),
         ("min_piece", 1455),
+        ("min_pause", -15),
+        ("min_pause", 10),
+        ("min_pause", 1455),
         ("split", "yes"),
         ("earliest", "25:00:00"),
         ("earliest", 7),
@@ -166,8 +170,15 @@ def test_a_form_has_the_most_starts_and_the_tolerance() -> None:
     assert (settings.tolerance, settings.prefer) == (0.0057, Preference.LATEST)
 
 
-def test_starts_mean_nothing_to_a_plan_in_one_piece() -> None:
-    assert PlanSettings.from_mapping({"split": False, "max_starts": 3}).most_pieces is None
+def test_starts_and_pauses_mean_nothing_to_a_plan_in_one_piece() -> None:
+    settings = PlanSettings.from_mapping({"split": False, "max_starts": 3, "min_pause": 30})
+    assert (settings.most_pieces, settings.min_pause_s) == (None, 0)
+
+
+@pytest.mark.parametrize("form", [{"split": True}, {"kind": "below", "price_cap": 5}])
+def test_pauses_are_as_short_as_they_like_unless_the_form_says_otherwise(form: dict[str, Any]) -> None:
+    assert PlanSettings.from_mapping(form).min_pause_s == 0
+    assert PlanSettings.from_mapping({**form, "min_pause": 45}).min_pause_s == 45 * 60
 
 
 @pytest.mark.parametrize("kind", ["below", "above"])

@@ -33,6 +33,7 @@ def solve(
     min_piece_s: int | None,
     *,
     bounds: Piece | None = None,
+    min_pause_s: int = 0,
     most_pieces: int | None = None,
     tolerance: float = 0.0,
     prefer_latest: bool = False,
@@ -43,6 +44,7 @@ def solve(
     job = Job(
         duration_s=duration_s,
         min_piece_s=min_piece_s,
+        min_pause_s=min_pause_s,
         most_pieces=most_pieces,
         tolerance=tolerance,
         prefer_latest=prefer_latest,
@@ -58,26 +60,24 @@ def hours(*pieces: tuple[float, float]) -> tuple[Piece, ...]:
     return tuple((int(start * HOUR_S), int(end * HOUR_S)) for start, end in pieces)
 
 
-def every_way(usable: Sequence[bool], shortest: int, first: int = 0) -> Iterator[tuple[Piece, ...]]:
-    """Yield all sets of pieces of at least `shortest` quarters that don't touch."""
+def every_way(usable: Sequence[bool], shortest: int, pause: int, first: int = 0) -> Iterator[tuple[Piece, ...]]:
+    """Yield all sets of pieces of at least `shortest` quarters that don't touch, with pauses of at least `pause`."""
     yield ()
     for start in range(first, len(usable)):
         for end in range(start + shortest, len(usable) + 1):
             if not all(usable[start:end]):
                 break
-            for rest in every_way(usable, shortest, end + 1):
+            for rest in every_way(usable, shortest, pause, end + max(pause, 1)):
                 yield ((start, end), *rest)
 
 
-def every_way_on(usable: Sequence[bool], shortest: int) -> Iterator[tuple[Piece, ...]]:
-    """Yield the same sets, and those that continue a piece that runs up to the first usable quarter."""
-    yield from every_way(usable, shortest)
-    first = usable.index(True) if True in usable else len(usable)
+def every_way_on(usable: Sequence[bool], shortest: int, pause: int, first: int) -> Iterator[tuple[Piece, ...]]:
+    """Yield the sets after a piece that runs up to the quarter `first`, and goes on or not."""
+    yield from every_way(usable, shortest, pause, first + pause)
     for end in range(first + 1, len(usable) + 1):
         if not all(usable[first:end]):
             break
-        if end - first < shortest:
-            yield from (((first, end), *rest) for rest in every_way(usable, shortest, end + 1))
+        yield from (((first, end), *rest) for rest in every_way(usable, shortest, pause, end + max(pause, 1)))
 
 
 def quarters_of(pieces: Sequence[Piece]) -> list[int]:
@@ -92,6 +92,7 @@ class Case:
     duration_s: int
     min_piece_s: int | None
     bounds: Piece
+    min_pause_s: int = 0
     most_pieces: int | None = None
     tolerance: float = 0.0
     prefer_latest: bool = False
@@ -114,10 +115,11 @@ class Case:
             for place in places
         ]
         shortest = (self.min_piece_s or self.duration_s) // QUARTER_S
+        pause = self.min_pause_s // QUARTER_S
         begins = -(-(bounds[0] - NIGHT) // QUARTER_S)
-        continues = self.is_piece_running and 0 <= begins < len(usable) and usable[begins]
-        for way in every_way_on(usable, shortest) if continues else every_way(usable, shortest):
-            continued = bool(continues and way and way[0][0] == begins)
+        on = self.is_piece_running
+        for way in every_way_on(usable, shortest, pause, begins) if on else every_way(usable, shortest, pause):
+            continued = bool(on and way and way[0][0] == begins)
             used = len(quarters_of(way))
             enough = self.most_pieces is None or len(way) - continued <= self.most_pieces
             if enough and used <= self.duration_s // QUARTER_S and (self.min_piece_s or not used or len(way) == 1):
@@ -163,6 +165,7 @@ def cases(draw: st.DrawFn) -> Case:
         duration_s=least + draw(st.integers(0, 6)) * step_s,
         min_piece_s=draw(st.sampled_from([None, least])),
         bounds=draw(st.sampled_from(bounds)),
+        min_pause_s=draw(st.sampled_from([0, 0, 1, 2, 3, 5])) * step_s,
     )
 
 
@@ -207,7 +210,9 @@ def test_all_usable_time_is_used(case: Case, is_piece_running: bool) -> None:
     shortest = case.min_piece_s or QUARTER_S
     everything = replace(case, duration_s=DAY_S, min_piece_s=shortest, is_piece_running=is_piece_running)
     timeline = Timeline(HOUR_S, settled(NIGHT, case.prices))
-    found = usable_pieces(timeline, case.bounds, shortest, price, is_piece_running=is_piece_running)
+    found = usable_pieces(
+        timeline, case.bounds, shortest, price, min_pause_s=case.min_pause_s, is_piece_running=is_piece_running
+    )
     assert since_night(found) == everything.solved()
 
 
@@ -217,10 +222,11 @@ def test_pieces_over_three_days_keep_every_bound(
     prices: list[float | None], quarters: int, data: st.DataObject
 ) -> None:
     shortest = data.draw(st.integers(1, quarters)) * QUARTER_S
-    found = solve(prices, quarters * QUARTER_S, shortest)
+    pause = data.draw(st.integers(0, 12)) * QUARTER_S
+    found = solve(prices, quarters * QUARTER_S, shortest, min_pause_s=pause)
     assert sum(end - start for start, end in found) <= quarters * QUARTER_S
     assert all(end - start >= shortest and start % QUARTER_S == 0 for start, end in found)
-    assert all(one[1] < other[0] for one, other in pairwise(found))
+    assert all(max(pause, QUARTER_S) <= other[0] - one[1] for one, other in pairwise(found))
     for start, end in found:
         assert all(prices[second // HOUR_S] is not None for second in range(start, end, QUARTER_S))
 
@@ -255,6 +261,26 @@ def test_a_split_window_takes_the_cheapest_hours_apart() -> None:
 
 def test_no_piece_is_shorter_than_asked() -> None:
     assert solve([0.1, 0.5, 0.1, 0.4, 0.4], 3 * HOUR_S, 2 * HOUR_S) == hours((0, 3))
+
+
+def test_no_pause_is_shorter_than_asked() -> None:
+    prices = [0.1, 0.5, 0.1, 0.5, 0.5, 0.2]
+    assert solve(prices, 2 * HOUR_S, HOUR_S, min_pause_s=HOUR_S) == hours((0, 1), (2, 3))
+    assert solve(prices, 2 * HOUR_S, HOUR_S, min_pause_s=90 * 60) == hours((0, 1), (5, 6))
+    assert solve(prices, 2 * HOUR_S, HOUR_S, min_pause_s=5 * HOUR_S) == hours((0, 2))
+
+
+def test_time_that_can_not_be_used_counts_as_a_pause() -> None:
+    assert solve([0.1, None, 0.1], 2 * HOUR_S, HOUR_S, min_pause_s=HOUR_S) == hours((0, 1), (2, 3))
+    assert solve([0.1, None, 0.2, 0.2], 3 * HOUR_S, HOUR_S, min_pause_s=2 * HOUR_S) == hours((0, 1), (3, 4))
+
+
+def test_the_pause_after_a_running_piece_counts_from_its_end() -> None:
+    prices = [0.5, 0.1, 0.2, 0.3]
+    after = {"min_pause_s": 2 * HOUR_S, "is_piece_running": True}
+    assert solve(prices, HOUR_S, HOUR_S, **after) == hours((2, 3))
+    assert solve([None, *prices[1:]], HOUR_S, HOUR_S, **after) == hours((2, 3))
+    assert solve([0.1, *prices[1:]], HOUR_S, HOUR_S, **after) == hours((0, 1))
 
 
 def test_at_equal_cost_fewer_pieces_are_taken() -> None:

@@ -1,5 +1,6 @@
 """The action that changes several fields of plans at once."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from tests.support.household.steering import (
     EVERY_DAY,
     KEY,
     ONE_PIECE,
+    SPLIT,
     Files,
     at,
     call,
@@ -96,6 +98,7 @@ REFUSED = [
     pytest.param({"energy": 5}, "power: give the device", id="energy without power"),
     pytest.param({"energy": -1, "power": 3}, "energy: -1.0 is not between 0 and 1000", id="less than nothing"),
     pytest.param({"energy": 5, "power": 3, "duration": "01:00:00"}, "duration: this value is calculated", id="both"),
+    pytest.param({"min_pause": "00:20:00"}, "min_pause.*steps of 15 minutes", id="pause of 20 minutes"),
     pytest.param({"max_starts": 0}, "max_starts: 0 is not between", id="no starts"),
     pytest.param({"earliest": "22:00", "deadline": "22:30"}, "never run.*60 minutes.*30 minutes", id="no room"),
 ]
@@ -125,6 +128,25 @@ async def test_impossible_values_are_refused_with_their_field(car: Home, data: d
     assert not [one for one in (refusal.value.translation_placeholders or {}).values() if " " in one]
     assert car.state("switch", "enabled", PLAN_ID).state == "on"
     assert not car.entry.runtime_data.planner.plan(PLAN_ID).changes
+
+
+@pytest.mark.parametrize("data", [{"max_starts": 2}, {"min_pause": "01:00:00"}, {"min_piece": "01:00:00"}])
+async def test_a_plan_in_one_go_refuses_the_settings_of_pieces(make_home: MakeHome, data: dict[str, Any]) -> None:
+    home = await make_home()
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    with pytest.raises(ServiceValidationError, match=f"{next(iter(data))}: this plan runs in one go.*split"):
+        await update(home, **data)
+    await update(home, max_starts=None, min_pause="00:00:00")
+
+
+async def test_the_action_sets_the_shortest_pause(make_home: MakeHome) -> None:
+    home = await make_home()
+    await home.add(plans={PLAN_ID: SPLIT})
+    await update(home, min_pause="02:00:00")
+    assert len(pieces(home)) > 1
+    assert all(later[0] - one[1] >= 2 * HOUR_S for one, later in pairwise(pieces(home)))
+    await update(home, min_pause=0)
+    assert home.entry.runtime_data.planner.settings[PLAN_ID].min_pause_s == 0
 
 
 @pytest.mark.parametrize(
