@@ -18,7 +18,7 @@ the previous deadline, and a span without a deadline never closes after the star
 the week is chosen, no span is longer than one day.
 
 Pieces run only in the open times of a span. If a plan has an earliest time and a deadline, both count on each day: an
-open time begins at each earliest time of the span and ends at the next deadline, and the span opens with its first open
+open time begins at each earliest time of the span and ends at the next deadline, and the span opens at an earliest
 time. If a plan lacks one of them, the whole span is one open time.
 
 If the plan has a deadline, `weekdays` are the days of the deadlines. If the plan has no deadline, `weekdays` are the
@@ -89,7 +89,7 @@ def open_times(settings: PlanSettings, since: int, until: int) -> tuple[Piece, .
 
 def longest_open_time_s(settings: PlanSettings) -> int:
     """Return the length in seconds of the plan's longest open time in a week without a clock change."""
-    return max(end - start for times in _open_times_of_plain_week(settings) for start, end in times)
+    return max((end - start for times in _open_times_of_plain_week(settings) for start, end in times), default=0)
 
 
 def most_open_time_s(settings: PlanSettings) -> int:
@@ -141,11 +141,11 @@ def _opening_time(settings: PlanSettings) -> time:
 
 def _span_ending_on(settings: PlanSettings, day: date, deadline: time) -> Span:
     earliest = settings.earliest or deadline
-    first = day - (settings.max_span_days - (earliest < deadline)) * _DAY
-    previous_deadline = instant_of(_nearest_chosen_day(settings, day, -_DAY), deadline)
-    opens, closes = max(previous_deadline, instant_of(first, earliest)), instant_of(day, deadline)
-    times = _times_between_bounds(settings, opens, closes)
-    return Span(times[0][0] if times else closes, closes)
+    days_to_deadline = 0 if earliest < deadline else 1
+    previous = _nearest_chosen_day(settings, day, -_DAY)
+    # The first earliest time that is neither too many days before the deadline nor before the previous deadline.
+    first = max(day - (settings.max_span_days - 1 + days_to_deadline) * _DAY, previous + (1 - days_to_deadline) * _DAY)
+    return Span(max(instant_of(previous, deadline), instant_of(first, earliest)), instant_of(day, deadline))
 
 
 def _nearest_chosen_day(settings: PlanSettings, day: date, step: timedelta) -> date:

@@ -74,7 +74,7 @@ async def test_diagnostics_of_a_server_without_identity(proxied_home: Home, prox
 
 
 async def test_diagnostics_have_the_changes_beside_the_plans_forms(hass: HomeAssistant, home: Home) -> None:
-    assert json.loads(await diagnostics_of(home))["steered"] == {}
+    assert json.loads(await diagnostics_of(home))["steered"][PLAN_ID]["changes"] == {}
     target = {"entity_id": home.state("binary_sensor", "window", PLAN_ID).entity_id}
     await hass.services.async_call(DOMAIN, "update_plan", {"deadline": "07:00", "enabled": False}, True, target=target)
     told = json.loads(await diagnostics_of(home))

@@ -276,11 +276,10 @@ def test_time_that_can_not_be_used_counts_as_a_pause() -> None:
 
 
 def test_the_pause_after_a_running_piece_counts_from_its_end() -> None:
-    prices = [0.5, 0.1, 0.2, 0.3]
-    after = {"min_pause_s": 2 * HOUR_S, "is_piece_running": True}
-    assert solve(prices, HOUR_S, HOUR_S, **after) == hours((2, 3))
-    assert solve([None, *prices[1:]], HOUR_S, HOUR_S, **after) == hours((2, 3))
-    assert solve([0.1, *prices[1:]], HOUR_S, HOUR_S, **after) == hours((0, 1))
+    for first, expected in ((0.5, (2, 3)), (None, (2, 3)), (0.1, (0, 1))):
+        prices = [first, 0.1, 0.2, 0.3]
+        found = solve(prices, HOUR_S, HOUR_S, min_pause_s=2 * HOUR_S, is_piece_running=True)
+        assert found == hours(expected)
 
 
 def test_at_equal_cost_fewer_pieces_are_taken() -> None:

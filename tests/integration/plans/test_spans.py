@@ -156,6 +156,11 @@ def test_open_times_begin_and_end_at_full_quarters() -> None:
     assert open_times_before("2026-11-20", earliest="22:05:00", deadline="22:29:00", days=2) == []
 
 
+def test_bounds_without_a_full_quarter_between_them_leave_no_open_time() -> None:
+    settings = PlanSettings.from_mapping({"earliest": "22:05:00", "deadline": "22:29:00"})
+    assert (longest_open_time_s(settings), most_open_time_s(settings)) == (0, 0)
+
+
 def test_a_day_whose_time_spring_leaves_out_has_no_open_time() -> None:
     assert open_times_before("2026-03-30", earliest="03:30:00", deadline="04:00:00", days=3) == [
         ("Sat 28 03:30", "Sat 28 04:00"),
