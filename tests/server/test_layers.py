@@ -29,8 +29,8 @@ KEPT_APART = {
 """Packages that may import only these of the packages below them."""
 
 INTEGRATION_FROM_BELOW = (
-    *("const", "errors", "prices", "plans", "server", "storage", "past", "household", "ledger", "coordinator"),
-    *("devices", "entity", "forms", "entities", "actions", "card"),
+    *("const", "errors", "choices", "prices", "plans", "server", "storage", "past", "household", "ledger"),
+    *("coordinator", "devices", "entity", "forms", "entities", "actions", "card"),
 )
 """The packages and files of the integration, from the lowest up. Each imports only from those before it."""
 
