@@ -1,26 +1,16 @@
 """Compares two versions of a delivery day's prices. All functions are pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import Final, NamedTuple, Self
 
-from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, floor_hour, hourly_prices
+from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, floor_hour, hourly_prices, hours_of
 
-_TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
+TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
 """Prices that differ by at most this much count as equal. This tolerance covers a cent of rounding and the errors of
 floating point."""
-
-_LONGEST_SHIFT_QUARTERS: Final = 3 * HOUR_S // QUARTER_S
-_MIN_EXPLAINED_PRICES: Final = 4
-"""A mistake must explain at least this many differing prices, because fewer could be a coincidence."""
-_MIN_EXPLAINED_SHARE: Final = 0.9
-"""A shift must explain at least this share of the differing prices. A shift by n periods may explain n prices fewer,
-because n prices come from another day."""
-_MIN_FOR_RATIO_EUR_MWH: Final = 5.0
-"""The factor is computed only from pairs whose `theirs` is at least this far from zero, because the ratios of small
-prices are inexact."""
 
 
 class PricePair(NamedTuple):
@@ -32,8 +22,8 @@ class PricePair(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """True if the two prices differ by more than `_TOLERANCE_EUR_MWH`."""
-        return abs(self.ours - self.theirs) > _TOLERANCE_EUR_MWH
+        """True if the two prices differ by more than `TOLERANCE_EUR_MWH`."""
+        return abs(self.ours - self.theirs) > TOLERANCE_EUR_MWH
 
 
 @dataclass(frozen=True)
@@ -65,6 +55,16 @@ class DayPrices:
         """
         return dict(sorted((self.whole_hours | hourly_prices(self.quarters)).items()))
 
+    @property
+    def in_order(self) -> tuple[float, ...]:
+        """The prices of all quarters in chronological order, or the hourly prices if a quarter is missing."""
+        by_quarter = len(self.quarters) * QUARTER_S == len(self.hours) * HOUR_S
+        return tuple((self.quarters if by_quarter else self.hours).values())
+
+    def is_whole(self, day: date) -> bool:
+        """Return whether every hour of a day has a price."""
+        return len(self.hours) == len(hours_of(day))
+
     def pairs_with(self, other: DayPrices) -> list[PricePair]:
         """Return a pair of prices for each quarter that is in both versions, in chronological order.
 
@@ -93,6 +93,10 @@ class DayPrices:
         """Return whether this version has an hour or a quarter that the other version lacks."""
         return bool(self.hours.keys() - other.hours.keys() or self.quarters.keys() - other.quarters.keys())
 
+    def repeats(self, other: DayPrices) -> bool:
+        """Return whether this version agrees with the other version, and has no period that the other version lacks."""
+        return self.agrees_with(other) and not self.has_periods_missing_from(other)
+
     def rows_replacing(self, settled: DayPrices) -> list[tuple[int, int, float]]:
         """Return the rows to store so that this version replaces the settled prices. Each row is (start, step, price).
 
@@ -118,39 +122,5 @@ class DayPrices:
         return rows
 
 
-def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
-    """Describe a mistake that would explain why `prices` differ from `known`.
-
-    If no mistake is found, return an empty string. A mistake is a shift in time of up to three hours, or a factor by
-    which the differing prices were multiplied.
-    """
-    pairs = prices.pairs_with(known)
-    differing = [pair for pair in pairs if pair.differs]
-    by_ts = {pair.ts: pair.theirs for pair in pairs}
-    step_s = QUARTER_S if len(pairs) > len(prices.hours) else HOUR_S
-    for quarters in range(step_s // QUARTER_S, _LONGEST_SHIFT_QUARTERS + 1, step_s // QUARTER_S):
-        for shift_s in (quarters * QUARTER_S, -quarters * QUARTER_S):
-            moved = [PricePair(ts, price, by_ts[ts - shift_s]) for ts, price, _ in differing if ts - shift_s in by_ts]
-            explained = sum(not pair.differs for pair in moved)
-            if explained >= max(_MIN_EXPLAINED_PRICES, _MIN_EXPLAINED_SHARE * len(differing) - abs(shift_s) // step_s):
-                return _shift_in_words(shift_s)
-    factor = _factor(differing)
-    return f"{factor:.3g} times as high" if factor else ""
-
-
 def _price_to_keep(price: float, settled: float | None) -> float:
-    return price if settled is None or abs(price - settled) > _TOLERANCE_EUR_MWH else settled
-
-
-def _factor(differing: Iterable[PricePair]) -> float | None:
-    ratios = [ours / theirs for _, ours, theirs in differing if abs(theirs) >= _MIN_FOR_RATIO_EUR_MWH]
-    if len(ratios) < _MIN_EXPLAINED_PRICES or max(ratios) - min(ratios) > 0.01 * abs(max(ratios)):
-        return None
-    return sum(ratios) / len(ratios)
-
-
-def _shift_in_words(shift_s: int) -> str:
-    hours, rest_s = divmod(abs(shift_s), HOUR_S)
-    whole = "an hour" if hours == 1 else f"{hours} hours"
-    length = f"{abs(shift_s) // 60} minutes" if rest_s else whole
-    return f"{length} too {'late' if shift_s > 0 else 'early'}"
+    return price if settled is None or abs(price - settled) > TOLERANCE_EUR_MWH else settled

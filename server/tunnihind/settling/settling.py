@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from tunnihind.market import QUARTER_S, Market, Zone, day_end, day_start, delivery_day, hours_of
 from tunnihind.settling.day_prices import DayPrices
-from tunnihind.settling.rule import Ruling, SettledDay, rule_on_days
+from tunnihind.settling.rule import AROUND, Ruling, SettledDay, rule_on_days
 from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices
 from tunnihind.sources.base import DaySheet
 from tunnihind.store.prices import AGREED, IMPORTED, VOUCHED, AddedCounts, Price
@@ -137,13 +137,16 @@ class PriceSettler:
             )
         waits_from = delivery_day(now) - timedelta(days=RETRY_HELD_FOR_DAYS)
         settled, outcome = self._settled_days(first, last), SettlingOutcome()
+        is_news = not all(_is_settled(one, settled[one.zone].get(one.day)) for one in witnesses.values() if one.prices)
+        # The days around are many, and needed only to judge other prices than the settled ones.
+        around = self._settled_days(first - AROUND, last + AROUND) if is_news else settled
         for zone in settled:
             rulings = rule_on_days(
-                [_witnesses_by_day(witnesses, source, zone) for source in self._sources], settled[zone], waits_from
+                [_witnesses_by_day(witnesses, source, zone) for source in self._sources], around[zone], waits_from
             )
             outcome += self._store_rulings(zone, rulings, settled[zone], now)
             witnesses |= {
-                key: _witness_with_ruling(one, rulings[key[2]])
+                key: _witness_with_ruling(one, rulings[key[2]], settled[zone].get(key[2]))
                 for key, one in witnesses.items()
                 if key[1] == zone and one.prices
             }
@@ -190,8 +193,7 @@ class PriceSettler:
         for day, ruling in rulings.items():
             if ruling.settles is not None:
                 given, there = DayPrices.of(day, ruling.settles.prices), settled.get(day, _UNSETTLED)
-                is_same = given.agrees_with(there.prices) and not given.has_periods_missing_from(there.prices)
-                if not is_same or (ruling.is_agreed and not there.is_agreed):
+                if not given.repeats(there.prices) or (ruling.is_agreed and not there.is_agreed):
                     rows = [Price(zone, *row) for row in given.rows_replacing(there.prices)]
                     prices[AGREED if ruling.is_agreed else ruling.settles.source] += rows
                 if not there.is_agreed and not given.agrees_with(there.prices):
@@ -246,6 +248,11 @@ def _witness_key(one: Witness) -> _Key:
     return one.source, one.zone, one.day
 
 
+def _is_settled(one: Witness, settled: SettledDay | None) -> bool:
+    given = DayPrices.of(one.day, one.prices)
+    return settled is not None and given.repeats(settled.prices)
+
+
 def _witnesses_by_day(witnesses: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
     return {day: one for (of, at, day), one in witnesses.items() if (of, at) == (source, zone) and one.prices}
 
@@ -260,9 +267,12 @@ def _updated_witness(known: Witness | None, sheet: DaySheet, prices: tuple[float
         return known if known.prices else replace(known, heard_ts=now)
     is_same = known is not None and known.prices == prices
     since_ts = min(known.since_ts, now) if known is not None and is_same else now
-    return Witness(sheet.source, sheet.zone, sheet.day, prices, since_ts, now)
+    replaced = known.replaced if known is not None else ()
+    return Witness(sheet.source, sheet.zone, sheet.day, prices, since_ts, now, replaced=replaced)
 
 
-def _witness_with_ruling(one: Witness, ruling: Ruling) -> Witness:
-    held = ruling.held.get(one.source)
-    return replace(one, reason=held.reason if held else "", detail=held.detail if held else "")
+def _witness_with_ruling(one: Witness, ruling: Ruling, settled: SettledDay | None) -> Witness:
+    held, replaced = ruling.held.get(one.source), one.replaced
+    if ruling.takes_over and ruling.settles == one and settled is not None and settled.prices.is_whole(one.day):
+        replaced = settled.prices.in_order
+    return replace(one, replaced=replaced, reason=held.reason if held else "", detail=held.detail if held else "")

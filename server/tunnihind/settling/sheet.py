@@ -5,16 +5,25 @@ quarter, or zeros.
 """
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import batched, takewhile
 from typing import Final
 
 from tunnihind.market import HOUR_S, QUARTER_S, STEPS, PriceLimits, day_end, day_start, iso_utc
 from tunnihind.sources.base import DaySheet, Quote
 
-_MIN_ZERO_HOURS: Final = 20
+_MIN_ZERO_HOURS: Final = 16
+_MAX_LAST_EQUAL: Final = {HOUR_S: 10, QUARTER_S: 24}
+"""A day may end in at most this many equal prices, by their step in seconds. Prices that are missing after noon may be
+given as a repetition of the last price."""
 _MAX_DAY_HOURS: Final = 25
+_COPIED_SHARE: Final = 0.9
+_COPIED_EUR_MWH: Final = 0.02 + 1e-9
+_NEARLY_COPIED_EUR_MWH: Final = 1.0 + 1e-9
+"""A day is a copy of another if 90% of its hours have the other's prices to within two cents, or all hours but one to
+within a euro. No two days within four weeks are so alike since 2021, in any of the four zones."""
 
 
 class ReasonCode(StrEnum):
@@ -60,21 +69,52 @@ def checked_prices(sheet: DaySheet, limits: PriceLimits) -> tuple[float, ...] | 
     return fault or tuple({quote.ts: quote.eur_mwh for quote in sorted(sheet.quotes)}.values())
 
 
-def reason_to_doubt(prices: Sequence[float], other_days: Collection[tuple[float, ...]] = ()) -> HeldReason | None:
+def reason_to_doubt(prices: Sequence[float], other_days: Iterable[Sequence[float]] = ()) -> HeldReason | None:
     """Return the reason to doubt a complete day's prices, or None if there is no reason.
 
-    Prices are doubtful if they are zero for 20 hours or more, if all are equal, or if they equal the prices of another
-    day in `other_days`. Such prices are more likely a mistake of the source than real prices. Doubtful prices are
-    settled only if they agree with another source's prices or with settled prices.
+    Prices are doubtful if they are zero for 16 hours or more, if all are equal, if they copy the prices of another
+    complete day in `other_days`, or if they repeat one price until midnight for more than 10 hours (6 hours if by the
+    quarter). Such prices are more likely a mistake of the source than real prices. Doubtful prices are settled only
+    if they agree with another source's prices or with settled prices.
     """
-    zero_hours = prices.count(0.0) / (1 if len(prices) <= _MAX_DAY_HOURS else HOUR_S // QUARTER_S)
+    step_s = HOUR_S if len(prices) <= _MAX_DAY_HOURS else QUARTER_S
+    zero_hours = prices.count(0.0) * step_s / HOUR_S
     if zero_hours >= _MIN_ZERO_HOURS:
         return HeldReason(ReasonCode.ZEROS, f"{zero_hours:g} hours are exactly 0.00")
     if min(prices) == max(prices):
         return HeldReason(ReasonCode.FLAT, f"every price is {prices[0]:g}")
-    if tuple(prices) in other_days:
-        return HeldReason(ReasonCode.COPY, "every price equals another day's")
+    hours = _hourly_means(prices)
+    for other in map(_hourly_means, other_days):
+        if _is_copy(hours, other):
+            share = "every" if hours == other else "almost every"
+            return HeldReason(ReasonCode.COPY, f"{share} price equals another day's")
+    last_equal = sum(1 for _ in takewhile(lambda price: price == prices[-1], reversed(prices)))
+    if last_equal > _MAX_LAST_EQUAL[step_s]:
+        return HeldReason(ReasonCode.FLAT, f"the last {last_equal} prices are all {prices[-1]:g}")
     return None
+
+
+def _hourly_means(prices: Sequence[float]) -> list[float]:
+    if len(prices) <= _MAX_DAY_HOURS:
+        return list(prices)
+    return [sum(quarters) / len(quarters) for quarters in batched(prices, HOUR_S // QUARTER_S, strict=True)]
+
+
+def _is_copy(hours: Sequence[float], other: Sequence[float]) -> bool:
+    """Return whether a day's hourly prices are a copy of another day's.
+
+    If one of the days has a change of clocks, the hours are compared by their order, and by the clock. On the clock,
+    every day has its first 2 and its last 21 hours once.
+    """
+    if len(hours) == len(other):
+        return _are_alike(hours, other)
+    return _are_alike(hours, other) or _are_alike([*hours[:2], *hours[-21:]], [*other[:2], *other[-21:]])
+
+
+def _are_alike(hours: Sequence[float], other: Sequence[float]) -> bool:
+    gaps = [abs(one - two) for one, two in zip(hours, other, strict=False)]
+    equal, near = (sum(gap <= most for gap in gaps) for most in (_COPIED_EUR_MWH, _NEARLY_COPIED_EUR_MWH))
+    return equal >= _COPIED_SHARE * len(gaps) or near >= len(gaps) - 1
 
 
 def _impossible_price_reason(quotes: Iterable[Quote], limits: PriceLimits) -> HeldReason | None:

@@ -38,8 +38,9 @@ witnesses: Final = Table(
     Column("heard_ts", BigInteger, nullable=False),
     Column("reason", Text, nullable=False),
     Column("detail", Text, nullable=False),
+    Column("replaced", Text, nullable=False),
 )
-"""A witness, with the fields of `witnesses.Witness`. `prices` is a JSON list."""
+"""A witness, with the fields of `witnesses.Witness`. `prices` and `replaced` are JSON lists."""
 
 covariates: Final = Table(
     "covariates",

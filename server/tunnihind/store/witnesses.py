@@ -34,7 +34,8 @@ class Witness:
     `prices` lists hourly or quarter-hourly prices in EUR/MWh. If no answer had readable, complete and possible prices,
     `prices` is empty. The source has repeated `prices` since `since_ts`, and last gave them at `heard_ts`. If the
     newest answer is held back, `reason` is a `ReasonCode`, and `detail` describes the reason in words. Otherwise, both
-    are empty.
+    are empty. `replaced` lists the settled prices of the day that were replaced when the source took over: when it had
+    contradicted every settled day for so long that its prices became settled. It is empty if the source never did.
     """
 
     source: str
@@ -45,6 +46,7 @@ class Witness:
     heard_ts: Instant
     reason: str = ""
     detail: str = ""
+    replaced: Sequence[float] = ()
 
     @property
     def repeated_for_s(self) -> int:
@@ -66,7 +68,8 @@ class WitnessBook:
             return
         with self._database.writing() as connection:
             rows = [
-                {name: getattr(one, name) for name in table.columns.keys()} | {"prices": json.dumps(list(one.prices))}  # noqa: SIM118  columns of a table
+                {name: getattr(one, name) for name in table.columns.keys()}  # noqa: SIM118  columns of a table
+                | {name: json.dumps(list(getattr(one, name))) for name in ("prices", "replaced")}
                 for one in witnesses
             ]
             upsert(connection, table, rows)
@@ -146,13 +149,19 @@ class _WitnessRow(StoredRow):
     heard_ts: Instant
     reason: TextWithoutNul
     detail: TextWithoutNul
+    replaced: TextWithoutNul
 
 
 def _witness(row: _WitnessRow) -> Witness:
     if row.day.year not in PLAUSIBLE_YEARS:
         raise ValueError(f"day is {row.day}")
-    prices = from_json(row.prices, tuple[float, ...])
-    hours = len(hours_of(row.day))
+    prices, replaced = (_day_of_numbers(text, row.day) for text in (row.prices, row.replaced))
+    return Witness(row.source, row.zone, row.day, prices, row.since_ts, row.heard_ts, row.reason, row.detail, replaced)
+
+
+def _day_of_numbers(text: str, day: date) -> tuple[float, ...]:
+    prices: tuple[float, ...] = from_json(text, tuple[float, ...])
+    hours = len(hours_of(day))
     if len(prices) not in {0, hours, hours * HOUR_S // QUARTER_S} or not all(map(isfinite, prices)):
         raise ValueError(f"its {len(prices)} prices are not a day of finite numbers")
-    return Witness(row.source, row.zone, row.day, prices, row.since_ts, row.heard_ts, row.reason, row.detail)
+    return prices

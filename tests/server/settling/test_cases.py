@@ -13,6 +13,7 @@ from tests.support.clocks import local
 from tests.support.store.settling_trial import BOTH, ONE, SettlingTrial
 from tests.support.upstreams.lies import (
     Lie,
+    at_periods,
     copied,
     doubled,
     first_half,
@@ -21,11 +22,13 @@ from tests.support.upstreams.lies import (
     in_hours,
     level,
     moved,
+    padded,
     plus,
     random,
     right,
     swapped,
     times,
+    zeros,
 )
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.store.store import Store
@@ -171,6 +174,12 @@ CASES = {
         Step("14:00", plus(7, T, hours=6), right),
         Step("14:15", plus(7, T, hours=6), plus(7, T, hours=6), today="wrong"),
     ),
+    "a correction of today alone that looks like a mistake is taken after six hours": alone(
+        Step("14:00", moved(HOUR_S, T)),
+        Step("19:45", moved(HOUR_S, T)),
+        Step("20:00", moved(HOUR_S, T), today="wrong"),
+    ),
+    "today has VAT, alone, for five hours": alone(Step("14:00", times(1.24, T)), Step("19:00", right)),
     "a correction of today by one is never taken": both(
         Step("14:00", plus(7, T, hours=6), SILENT), Step("23:00", plus(7, T, hours=6), SILENT)
     ),
@@ -194,6 +203,12 @@ CASES = {
         Step("13:55", plus(7), tomorrow="none", finland="none"),
         Step("19:40", plus(7), tomorrow="none", finland="none"),
         Step("19:55", plus(7), tomorrow="wrong", today="wrong", finland="wrong"),
+    ),
+    "an answer that is believed after six hours, and is taken back at once": alone(
+        Step("13:55", times(1.24), tomorrow="none", finland="none"),
+        Step("19:55", times(1.24), tomorrow="wrong", today="wrong", finland="wrong"),
+        Step("20:10", right),
+        Step("20:25", times(1.24)),
     ),
     "half of tomorrow": both(
         Step("13:55", first_half(M), SILENT, tomorrow="none", finland="none"),
@@ -241,6 +256,10 @@ CASES = {
         Step("14:00", SILENT, right, tomorrow="none", finland="none"),
         Step("15:55", SILENT, right),
     ),
+    "ENTSO-E comes first with half of tomorrow, padded to midnight": both(
+        Step("13:55", SILENT, padded(12, M), tomorrow="none", finland="none"),
+        Step("14:10", right, padded(12, M)),
+    ),
     "Elering is dead": both(Step("13:55", SILENT, right), Step("23:00", SILENT, right)),
     "Elering is dead and ENTSO-E an hour off": both(
         Step("13:55", SILENT, moved(HOUR_S), tomorrow="none", finland="none"), Step("14:30", SILENT, right)
@@ -261,9 +280,50 @@ CASES = {
         ),
         known=(),
     ),
+    "a first start with two an hour off, until both are right": Case(
+        (
+            Step("14:00", moved(HOUR_S), moved(HOUR_S), tomorrow="wrong", today="wrong", finland="wrong"),
+            Step("14:30", right, right),
+        ),
+        known=(),
+    ),
+    "a first start with two that add five euros, until both are right": Case(
+        (
+            Step("14:00", plus(5), plus(5), tomorrow="wrong", today="wrong", finland="wrong"),
+            Step("14:30", right, right),
+        ),
+        known=(),
+    ),
+    "a first start with two that are right, then both have VAT": Case(
+        (Step("14:00", right, right), Step("14:30", times(1.24), times(1.24)), Step("20:15", times(1.24), right)),
+        known=(),
+    ),
     "a token comes later, and ENTSO-E is an hour off": Case(
         (Step("13:55", right, moved(HOUR_S)), Step("23:00", right, moved(HOUR_S))), known=ONE
     ),
+}
+
+
+def lasting_lies_of_tomorrow(lie: Lie, liar: str, at_first: str) -> Case:
+    """Return a case in which one source's wrong prices of tomorrow do not end. They are never accepted."""
+    elering, entsoe = (lie, right) if liar == "Elering" else (right, lie)
+    shown = {"13:55": at_first, "15:40": at_first, "15:55": "right", "23:00": "right"}
+    return both(*(Step(at, elering, entsoe, tomorrow=one, finland=one) for at, one in shown.items()))
+
+
+LASTING = {
+    f"{name}, for ever, from {liar}": lasting_lies_of_tomorrow(lie, liar, at_first)
+    for name, lie, at_first in (
+        ("a copy of four days before", copied(M, back=4), "right"),
+        ("a copy, a cent off", lambda quotes: plus(0.01, M)(copied(M, back=4)(quotes)), "right"),
+        ("19 hours of zeros", zeros(19, M), "right"),
+        ("an hour late", moved(HOUR_S, M), "none"),
+        ("an hour early", moved(-HOUR_S, M), "none"),
+        ("VAT", times(1.24, M), "none"),
+        ("a thousandth", times(0.001, M), "none"),
+        ("the highest and the lowest price in two quarters", at_periods({30: 4000.0, 70: -500.0}, M), "none"),
+    )
+    for liar in ("Elering", "ENTSO-E")
 }
 
 SHIFTS = {
@@ -297,6 +357,9 @@ def play(store: Store, case: Case) -> SettlingTrial:
     return trial
 
 
-@pytest.mark.parametrize("case", (CASES | SHIFTS | CHANGES).values(), ids=(CASES | SHIFTS | CHANGES).keys())
+ALL = CASES | LASTING | SHIFTS | CHANGES
+
+
+@pytest.mark.parametrize("case", ALL.values(), ids=ALL.keys())
 def test_what_is_settled_is_right_or_nothing(store: Store, case: Case) -> None:
     play(store, case)

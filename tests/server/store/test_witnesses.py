@@ -12,7 +12,7 @@ FINE = replace(HELD, reason="", detail="", prices=tuple(map(float, range(96))))
 
 def test_what_a_source_says_takes_the_place_of_what_it_said(store: Store) -> None:
     store.witnesses.put(HELD)
-    later = replace(FINE, since_ts=HELD.since_ts + 60, heard_ts=HELD.heard_ts + 3600)
+    later = replace(FINE, since_ts=HELD.since_ts + 60, heard_ts=HELD.heard_ts + 3600, replaced=HELD.prices)
     store.witnesses.put(later, replace(later, source="entsoe"))
     assert store.witnesses.between(DAY, DAY) == [later, replace(later, source="entsoe")]
     assert later.repeated_for_s == 3540

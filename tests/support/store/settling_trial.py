@@ -11,37 +11,48 @@ from tunnihind.market import (
     DAY_S,
     ESTONIA,
     HOUR_S,
+    QUARTER_S,
+    STEPS,
     Zone,
     day_end,
     day_start,
     delivery_day,
     hourly_prices,
+    market_time_unit,
     publication_time,
 )
 from tunnihind.settling.settling import PriceAnswer, PriceSettler, SettlingOutcome
 from tunnihind.sources.base import DaySheet, Quote, day_sheets, days_between
+from tunnihind.store.prices import AGREED, Price
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
 
 BOTH: Final = ("elering", "entsoe")
 ONE: Final = ("elering",)
 ASKED_EVERY_S: Final = 900
-_TRUTHS: dict[date, Quotes] = {}
+_TRUTHS: dict[tuple[date, int], Quotes] = {}
 
 
 class SettlingTrial:
     """Prices of Estonia and Finland around `today`. Some sources have given the days up to `today` for a day (`known`).
 
-    Tomorrow's prices come out at 13:55. Sources repeat their last answer at least every hour.
+    Tomorrow's prices come out at 13:55. Sources repeat their last answer at least every hour. If `agreed_weeks` is
+    given, so many weeks before were agreed earlier.
     """
 
     def __init__(
-        self, store: Store, today: date, *, sources: tuple[str, ...] = BOTH, known: tuple[str, ...] | None = None
+        self,
+        store: Store,
+        today: date,
+        *,
+        sources: tuple[str, ...] = BOTH,
+        known: tuple[str, ...] | None = None,
+        agreed_weeks: int = 0,
     ) -> None:
-        if today not in _TRUTHS:
-            quotes = made_up_quotes(today - timedelta(days=4), today + timedelta(days=3))
-            _TRUTHS[today] = {zone: quotes[zone] for zone in ("ee", "fi")}
-        self.truth = _TRUTHS[today]
+        if (today, agreed_weeks) not in _TRUTHS:
+            quotes = made_up_quotes(today - timedelta(days=4, weeks=agreed_weeks), today + timedelta(days=3))
+            _TRUTHS[today, agreed_weeks] = {zone: quotes[zone] for zone in ("ee", "fi")}
+        self.truth = _TRUTHS[today, agreed_weeks]
         self.store = store
         self.today = today
         self.tomorrow = today + timedelta(days=1)
@@ -49,7 +60,15 @@ class SettlingTrial:
         self.sources = sources
         self.held_news: list[tuple[str, str]] = []
         self._says: dict[str, Lie | None] = {}
+        self._told: dict[Lie, Quotes] = {}
         self._settler = self._start()
+        agreed = [
+            Price(zone, ts, market_time_unit(delivery_day(ts)), price)
+            for zone, prices in self.truth.items()
+            for ts, price in prices.items()
+            if agreed_weeks and ts < day_start(today)
+        ]
+        store.prices.add(agreed, source=AGREED, seen_ts=self.now - DAY_S)
         if known is None or known:
             self._says = dict.fromkeys(known or sources, right)
             self._ask()
@@ -79,9 +98,11 @@ class SettlingTrial:
 
     def shows(self, day: date, zone: Zone = "ee") -> str:
         """Return "right", "wrong" or "none" for a day's settled hours."""
-        settled = (
-            self.store.prices.read_archive().newest_versions().series_of(zone).between(day_start(day), day_end(day))
-        )
+        newest = self.store.prices.newest_versions(day_start(day), day_end(day) - 1).items()
+        by_step = {
+            step_s: {ts: v.eur_mwh for (of, ts, s), v in newest if (of, s) == (zone, step_s)} for step_s in STEPS
+        }
+        settled = by_step[HOUR_S] | hourly_prices(by_step[QUARTER_S])
         truth = {ts: price for ts, price in hourly_prices(self.truth[zone]).items() if delivery_day(ts) == day}
         if not settled:
             return "none"
@@ -104,10 +125,11 @@ class SettlingTrial:
         today = delivery_day(self.now)
         first, last = self._settler.days_to_request(today - timedelta(days=2), today + timedelta(days=1))
         out = [day for day in days_between(first, last) if publication_time(day) <= self.now]
-        said = lie(self.truth)
+        if lie not in self._told:
+            self._told[lie] = lie(self.truth)
         return [
             sheet
-            for zone, prices in said.items()
+            for zone, prices in self._told[lie].items()
             for sheet in day_sheets(source, zone, [Quote(*row) for row in prices.items()], first, last)
             if sheet.day in out
         ]

@@ -16,11 +16,13 @@ type Quotes = dict[Zone, dict[int, float]]
 def flat_quotes(first: date, last: date, step_s: int, *, level: float = 50.0) -> Quotes:
     """Return plausible quotes of all zones for some delivery days: a slow saw-tooth around `level`.
 
-    No day repeats another day's prices, because a repeated day would be held back.
+    No day nearly repeats another day within four weeks, because a copy would be held back.
     """
     starts = range(day_start(first), day_end(last), step_s)
     return {
-        zone: {ts: round(level + 10 * offset + (ts // step_s) % 23 + ts // DAY_S % 97 / 100, 2) for ts in starts}
+        zone: {
+            ts: round(level + 10 * offset + (ts // step_s) % 23 + (ts // DAY_S % 29 - 14) * 1.37, 2) for ts in starts
+        }
         for offset, zone in enumerate(ZONES)
     }
 

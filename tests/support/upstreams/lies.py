@@ -1,6 +1,6 @@
 """Wrong answers: each function takes the right quotes of all zones, and returns a source's wrong quotes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 
 from tests.support.upstreams.elering import Quotes
@@ -42,8 +42,18 @@ def moved(by_s: int, *days: date, zone: Zone | None = None) -> Lie:
     return changed(lambda _, ts, prices: prices.get(ts - by_s), *days, zone=zone)
 
 
-def times(factor: float, *days: date, zone: Zone | None = None) -> Lie:
-    return changed(lambda _, ts, prices: round(prices[ts] * factor, 2), *days, zone=zone)
+def rotated(by_s: int, *days: date) -> Lie:
+    """Shift the prices within each day: the prices at one end come back at the other."""
+
+    def change(_: Zone, ts: int, prices: dict[int, float]) -> float:
+        start, end = day_start(delivery_day(ts)), day_end(delivery_day(ts))
+        return prices[start + (ts - start - by_s) % (end - start)]
+
+    return changed(change, *days)
+
+
+def times(factor: float, *days: date, zone: Zone | None = None, digits: int = 2) -> Lie:
+    return changed(lambda _, ts, prices: round(prices[ts] * factor, digits), *days, zone=zone)
 
 
 def plus(eur_mwh: float, *days: date, hours: int = 25, zone: Zone | None = None) -> Lie:
@@ -58,6 +68,38 @@ def plus(eur_mwh: float, *days: date, hours: int = 25, zone: Zone | None = None)
 
 def level(eur_mwh: float, *days: date, zone: Zone | None = None) -> Lie:
     return changed(lambda *_: eur_mwh, *days, zone=zone)
+
+
+def at_periods(prices: Mapping[int, float], *days: date) -> Lie:
+    """Give other prices in some quarters, which are named by their number in the day."""
+    return changed(lambda _, ts, right: prices.get((ts - day_start(delivery_day(ts))) // QUARTER_S, right[ts]), *days)
+
+
+def zeros(hours: int, *days: date) -> Lie:
+    """Give zeros in the first hours of the days."""
+    return at_periods(dict.fromkeys(range(hours * HOUR_S // QUARTER_S), 0.0), *days)
+
+
+def padded(hours: int, *days: date) -> Lie:
+    """Give the first hours of the days, and repeat the last price until midnight."""
+
+    def change(_: Zone, ts: int, prices: dict[int, float]) -> float:
+        return prices[min(ts, day_start(delivery_day(ts)) + hours * HOUR_S - QUARTER_S)]
+
+    return changed(change, *days)
+
+
+def right_at_ends(lie: Lie, day: date, *, first: int = 0, last: int = 0) -> Lie:
+    """Tell `lie`, but with the right prices in the first or the last hours of a day."""
+
+    def mixed(quotes: Quotes) -> Quotes:
+        start, end = day_start(day), day_end(day)
+        ends = [*range(start, start + first * HOUR_S), *range(end - last * HOUR_S, end)]
+        return {
+            zone: prices | {ts: quotes[zone][ts] for ts in ends if ts in prices} for zone, prices in lie(quotes).items()
+        }
+
+    return mixed
 
 
 def random(seed: int, *days: date, zone: Zone | None = None) -> Lie:
@@ -90,14 +132,14 @@ def flat_hours(*days: date) -> Lie:
     return changed(lambda _, ts, prices: prices[floor_hour(ts)], *days)
 
 
-def copied(*days: date) -> Lie:
-    """Give the prices of the day before, in the same order."""
+def copied(*days: date, back: int = 1) -> Lie:
+    """Give the prices of `back` days before, in the same order."""
 
     def lie(quotes: Quotes) -> Quotes:
         said = {zone: dict(prices) for zone, prices in quotes.items()}
         for zone, prices in said.items():
             for day in days:
-                before = [quotes[zone][ts] for ts in sorted(prices) if delivery_day(ts) == day - timedelta(days=1)]
+                before = [quotes[zone][ts] for ts in sorted(prices) if delivery_day(ts) == day - timedelta(days=back)]
                 starts = range(day_start(day), day_end(day), QUARTER_S)
                 prices |= {ts: before[n % len(before)] for n, ts in enumerate(starts)}
         return said
