@@ -225,7 +225,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
                 first = await history.first_period(present) or min(known, default=start)
         except NoPastPrices:
             settled = await self._poller.past_prices(MAX_PAST_DAYS)
-            first = min(settled, default=start)
+            first = min(settled, default=until)
         if first > start:
             raise Refusal("no_prices_before", first=tallinn_time(first).isoformat(" ", "minutes"))
         asked = {at: price for at, price in settled.items() if start - HOUR_S < at < end + HOUR_S}

@@ -23,6 +23,8 @@ LONGEST_EXCURSION_S: Final = 24 * HOUR_S
 """A counter that falls or rises for longer than this is not expected to come back."""
 # A counter that falls to at most this fraction of its earlier reading may have started again at zero.
 _RESET_FRACTION: Final = 0.1
+# A counter may come back this much lower, as a fraction of its fall: by its last digit, or by the rounding of floats.
+_HAIR_FRACTION: Final = 0.02
 _KWH_TOLERANCE: Final = 1e-6
 
 
@@ -136,15 +138,16 @@ def _wrong_readings(readings: Sequence[CounterReading], index: int) -> slice | N
         return None
     may_be_reset = before.total <= after.total or after.count <= _RESET_FRACTION * before.count
     smallest_jump = fall / 2 if may_be_reset else 0.0
+    hair = fall * _HAIR_FRACTION
     earlier = _excursion(readings, range(index - 1, -1, -1), smallest_jump)
     later = _excursion(readings, range(index, len(readings)), smallest_jump)
     highest_later = max(readings[last].count for last, _ in later)
     fewest, wrong = len(earlier) + len(later), None
     for wrong_before, (first, jumped_before) in enumerate(earlier):
-        if readings[first].count > highest_later:
+        if readings[first].count > highest_later + hair:
             continue
         for wrong_after, (last, jumped_after) in enumerate(later[: max(fewest - wrong_before, 0)]):
-            if readings[first].count <= readings[last].count and (jumped_before or jumped_after):
+            if readings[first].count <= readings[last].count + hair and (jumped_before or jumped_after):
                 fewest, wrong = wrong_before + wrong_after, slice(first + 1, last)
                 break
     return wrong
@@ -163,7 +166,7 @@ def _excursion(readings: Sequence[CounterReading], places: range, smallest_jump:
             break
         rise = (readings[far].count - readings[near].count) * places.step
         is_jump = smallest_jump <= rise and (rise <= 4 * smallest_jump or away_s <= HOUR_S)
-        has_jumped = has_jumped or (is_jump and abs(readings[far].at - readings[near].at) < HOUR_S)
+        has_jumped = has_jumped or is_jump
         found.append((far, has_jumped))
     return found
 

@@ -98,6 +98,7 @@ class Database:
         """Open a transaction for writing. Only one such transaction is open at a time. Raises StoreError.
 
         All reads and writes of this thread within this context belong to the transaction: all writes are kept, or none.
+        So an error must leave the outermost of such contexts.
         """
         if self._open.writing is not None:
             yield self._open.writing

@@ -252,3 +252,10 @@ def test_slices_outside_the_readings_are_unknown() -> None:
     assert energy_by_slice([EnergyStretch(START, START + 600, 1.0)], [FIRST, (START, START + 600)]) == {
         (START, START + 600): 1.0
     }
+
+
+def test_a_dip_that_comes_back_a_hair_lower_or_after_an_hour_of_silence_counts_nothing_twice() -> None:
+    hair = energy_from_counter(recorded([*[20.0] * 30, 15.0, 15.0, *[19.9999999] * 30]))
+    assert total_kwh(hair) == 0
+    silent = energy_from_counter(recorded([*[20.0] * 3, *[0.0] * 3, *[None] * 14, *[20.0] * 3]))
+    assert total_kwh(silent) == 0
