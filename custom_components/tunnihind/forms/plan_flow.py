@@ -151,7 +151,7 @@ class PlanFlow(ConfigSubentryFlow):
         if entry.state is ConfigEntryState.LOADED:
             coordinator = entry.runtime_data
             prices, now = coordinator.prices, coordinator.clock.now()
-            saved = (coordinator.planner.plan(plan_id) or SteeredPlan(plan, needed_since=now)).with_form(plan)
+            saved = (coordinator.planner.plan(plan_id) or SteeredPlan(plan, needed_since=now)).with_form(plan, now)
             if saved.enabled:
                 last = prices.outcomes.get(plan_id)
                 notes += await notes_on_start(self.hass, saved.settings(), prices, now, self._unit, language, last)

@@ -138,7 +138,7 @@ class Planner:
         If the form differs from the plan's earlier form or doesn't fit the plan's changed values, drop these values.
         """
         form = dict(subentry.data)
-        plan = self._plans.get(subentry.subentry_id, SteeredPlan(form, needed_since=now)).with_form(form)
+        plan = self._plans.get(subentry.subentry_id, SteeredPlan(form, needed_since=now)).with_form(form, now)
         try:
             plan.settings()
         except ValueError as error:

@@ -182,13 +182,15 @@ def replanned(settings: PlanSettings, last: Outcome | None, now: int) -> Window 
     the plan's duration, and a plan by energy doesn't shorten it. `next_outcome` then adds the time that is missing. If
     no window has begun, or if it is over, return None.
     """
+    if isinstance(last, NoWindow) and last.rest and last.last_run is not None:
+        return replace(last.last_run, saving=None, asked_s=_length_s(last.last_run.pieces))
     if not isinstance(last, Window) or not last.span.opens <= now < last.end or last.start > now:
         return None
     *earlier, (start, end) = _begun_pieces(last, now)
     least_s = settings.min_piece_s
     if least_s is None:
         least_s = end - start if settings.energy_kwh is not None else settings.duration_s
-    pieces = (*earlier, (start, min(end, max(start + least_s, round_up_to_quarter(now + 1)))))
+    pieces = (*earlier, (start, min(end, round_up_to_quarter(max(start + least_s, now + 1)))))
     return replace(last, pieces=pieces, saving=None, locked=True, last_run=None, asked_s=_length_s(pieces))
 
 
@@ -241,13 +243,11 @@ def missing_kwh(settings: PlanSettings, outcome: Outcome, now: int) -> float | N
 
     If the plan has no energy, or is switched off, return None.
     """
-    if isinstance(outcome, Window):
-        return outcome.missing_kwh
-    if outcome.reason is NoWindowReason.SWITCHED_OFF:
+    if isinstance(outcome, NoWindow) and outcome.reason is NoWindowReason.SWITCHED_OFF:
         return None
     if outcome.last_run is not None and now < outcome.last_run.span.closes:
         return outcome.last_run.missing_kwh
-    return settings.energy_kwh
+    return outcome.missing_kwh if isinstance(outcome, Window) else settings.energy_kwh
 
 
 def _newest_begun_window(timeline: Timeline, last: Outcome | None, now: int) -> Window | None:
@@ -301,19 +301,18 @@ def _with_need_met(settings: PlanSettings, timeline: Timeline, window: Window, n
     limit allow it, unless newly known prices allow a shortened window to become longer.
     """
     begun = _begun_pieces(window, now)
-    if not begun or now >= window.span.closes:  # without a piece that has begun, the clock was set back
-        return window
     span = _present_span(settings, window, now)
+    # Without a piece that has begun, the clock was set back.
+    if not begun or now >= max(span.closes, window.span.closes):
+        return window
     missing_s = _missing_s(settings, begun)
     ahead = window.pieces[len(begun) :]
-    must_change = (
-        missing_s != window.asked_s - _length_s(begun)
-        or span.closes != window.span.closes
-        or not _keep_to_limit(settings, timeline, ahead)
-    )
-    if must_change or _length_s(ahead) < missing_s:
+    may_stay = _keep_to_limit(settings, timeline, ahead) and window.end <= span.closes
+    has_changed = missing_s != window.asked_s - _length_s(begun) or span.closes != window.span.closes
+    if not may_stay or has_changed or _length_s(ahead) < missing_s:
         chosen = _rest(settings, timeline, window, begun, missing_s, (now, span.closes))
-        if must_change or _length_s(chosen) > _length_s(ahead):
+        # If prices are lost for a while, nothing better than the chosen pieces is known.
+        if not may_stay or _length_s(chosen) >= min(missing_s, _length_s(ahead) + (not has_changed)):
             ahead = chosen
     changed = replace(window, span=span, asked_s=_length_s(begun) + missing_s)
     return _with_pieces(settings, timeline, changed, _joined_pieces(begun, ahead))
@@ -325,9 +324,11 @@ def _present_span(settings: PlanSettings, window: Window, now: int) -> Span:
     If the deadline of the newest settings has passed, the span closes at `now` (UTC seconds).
     """
     opens = window.span.opens
-    for span in spans(settings, now, now + 1):
-        if span.opens < window.end:
-            return Span(min(opens, span.opens), span.closes)
+    present = next(spans(settings, now, now + 1), None)
+    if present is None and settings.deadline is None:  # the need was said on a day that is not one of the weekdays
+        return window.span
+    if present is not None and present.opens < window.end:
+        return Span(min(opens, present.opens), present.closes)
     return Span(opens, now)
 
 
@@ -598,7 +599,7 @@ def _asked_kwh(settings: PlanSettings, pieces: Sequence[Piece]) -> float | None:
 def _missing_kwh(settings: PlanSettings, asked_kwh: float | None, pieces: Sequence[Piece]) -> float | None:
     if asked_kwh is None or settings.power_kw is None:
         return None
-    return round(max(asked_kwh - _length_s(pieces) / HOUR_S * settings.power_kw, 0), _ENERGY_DECIMALS)
+    return round(max(asked_kwh - _length_s(pieces) / HOUR_S * settings.power_kw, 0.0), _ENERGY_DECIMALS)
 
 
 def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece], asked_kwh: float | None) -> Cost | None:

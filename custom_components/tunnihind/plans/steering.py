@@ -84,12 +84,14 @@ class SteeredPlan:
             name: value for name, value in asked.items() if name not in change.clear and value != self.form.get(name)
         }
         changed = replace(self, changes=changes, enabled=self.enabled if change.enabled is None else change.enabled)
-        if change.energy_read_at is not None:
-            if change.values.get("energy") is None:
-                raise PlanError("energy", "reading_without_energy")
-            changed = replace(changed, needed_since=min(change.energy_read_at, now))
-        elif changed.current_values.get("energy") != self.current_values.get("energy"):
-            changed = replace(changed, needed_since=now)
+        if change.energy_read_at is not None and change.values.get("energy") is None:
+            raise PlanError("energy", "reading_without_energy")
+        read_at = now if change.energy_read_at is None else min(change.energy_read_at, now)
+        # A date in the future comes from before the clock was set back.
+        known_since = self.needed_since if self.needed_since is not None and self.needed_since <= now else 0
+        has_newer_reading = change.energy_read_at is not None and read_at > known_since
+        if has_newer_reading or changed.current_values.get("energy") != self.current_values.get("energy"):
+            changed = replace(changed, needed_since=read_at)
         settings = changed.settings()
         if (
             self.form.get("energy") is not None
@@ -106,12 +108,16 @@ class SteeredPlan:
             _check_window_fits_span(settings)
         return changed
 
-    def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
-        """Return the plan with the new form `form`.
+    def with_form(self, form: Mapping[str, Any], now: int) -> SteeredPlan:
+        """Return the plan with the new form `form`, saved at `now` (UTC seconds).
 
-        If `form` differs from the old form, all changed values are dropped. The plan's switch stays as it is.
+        If `form` differs from the old form, all changed values are dropped. If the form's energy differs, it is needed
+        from `now` on. The plan's switch stays as it is.
         """
-        return self if form == self.form else replace(self, form=form, changes={})
+        if form == self.form:
+            return self
+        is_new_need = form.get("energy") != self.form.get("energy")
+        return replace(self, form=form, changes={}, needed_since=now if is_new_need else self.needed_since)
 
     def without_changes(self) -> SteeredPlan:
         """Return the plan with the values of its form and the present state of its switch."""

@@ -12,7 +12,7 @@ from custom_components.tunnihind.plans.outcome import NoWindow, Window
 from custom_components.tunnihind.plans.plan import PlanStatus
 from custom_components.tunnihind.plans.settings import PlanError
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
-from tests.integration.plans.test_switching import change, planner_of, restarted
+from tests.integration.plans.test_switching import change, planner_of, restarted, subentry
 from tests.support.household.timelines import DAY_S, at, line, settled
 
 EVENING: Final = at("2026-01-14T18:00")
@@ -88,6 +88,18 @@ def test_a_reading_once_an_hour_does_not_renew_the_need_every_quarter() -> None:
     assert live(planner_of(CAR), NIGHT, 20, 32, says) == [(22, 24)]
 
 
+def test_an_older_reading_of_the_same_need_changes_nothing() -> None:
+    says = {22.5: need(20, energy_read_at=clock(22.5)), 22.75: need(20, energy_read_at=clock(21))}
+    assert live(planner_of(CAR), NIGHT, 20, 32, says) == [(22, 24.5)]
+
+
+def test_another_energy_in_the_saved_form_is_a_new_need() -> None:
+    planner = planner_of(CAR, clock(20))
+    live(planner, NIGHT, 20, 24.5)
+    planner.update_plans([subentry({**CAR, "energy": 20})], clock(24.5))
+    assert live(planner, NIGHT, 24.5, 32) == [(24.5, 26.5)]
+
+
 def test_a_slow_car_that_reports_its_need_is_charged_by_the_deadline() -> None:
     """The car takes half of the plan's power, so each of its reports asks for more than the plan has left."""
     says = {22 + report / 4: need(45 - 1.25 * report) for report in range(36)}
@@ -116,6 +128,26 @@ def test_a_newer_deadline_or_limit_counts_for_all_that_has_not_begun() -> None:
         (30, 31),
     ]
     assert live(planner_of(form), timeline, 18, 33, {18.5: {"values": {"price_cap": 10}}}) == [(18, 19)]
+
+
+def test_a_later_deadline_counts_also_after_the_first_one() -> None:
+    says = {30.5: need(50), 31.5: {"values": {"deadline": "10:00:00"}}}
+    assert live(planner_of(CAR), NIGHT, 20, 35, says) == [(22, 23), (30.5, 31), (31.5, 34)]
+
+
+def test_prices_that_are_lost_for_a_while_cost_no_planned_time() -> None:
+    planner = planner_of({**CAR, "energy": 20, "price_cap": 10})
+    timeline = line(settled(EVENING, [0.9, 0.1, 0.9, 0.9, 0.1, *[0.9] * 9]))
+    assert live(planner, timeline, 18, 19.5) == [(19, 19.5)]
+    change(planner, clock(19.5), **need(15))
+    planner.update_outcomes(line(settled(EVENING, [0.9, 0.1])), clock(19.5))
+    assert live(planner, timeline, 19.5, 31) == [(19.5, 20), (22, 23)]
+
+
+def test_planning_again_while_switched_off_counts_what_has_run() -> None:
+    planner = planner_of({**CAR, "energy": 30})
+    live(planner, NIGHT, 20, 23, {22.5: {"enabled": False}})
+    assert live(planner, NIGHT, 23, 32, {23.0: {"enabled": True, "replan": True}}) == [(23, 25.5)]
 
 
 def test_a_plan_says_how_much_will_be_missing() -> None:
