@@ -369,7 +369,8 @@ def _rest(
     """Return the best pieces of `missing_s` seconds in total, for a window whose pieces `begun` stay.
 
     The pieces lie within `bounds`, after the last piece of `begun`. If time is short, they are shorter. If the last
-    piece of `begun` reaches into `bounds`, the first piece may continue it.
+    piece of `begun` reaches into `bounds`, the first piece may continue it. The plan's tolerance and preference don't
+    count, because they have chosen the start of the window already.
     """
     if missing_s <= 0:
         return ()
