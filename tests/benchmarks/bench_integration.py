@@ -1,6 +1,6 @@
 """The integration's time in Home Assistant's event loop, with 10 plans over 72 hours of forecast, by hour and quarter.
 
-    uv run --no-sync python -m pytest -s -p no:logging tests/benchmarks/bench_integration.py
+    uv run --no-sync python -m pytest -s -pno:logging -ptests.integration.conftest tests/benchmarks/bench_integration.py
 
 A poll is timed against a server in a separate process, so that only the request and its effects count. A tick is timed
 at every hour or quarter of two days, with two weeks of past windows and all writes to the state machine. Sizes are
@@ -34,13 +34,12 @@ from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.coordinator import TunnihindCoordinator
 from custom_components.tunnihind.plans.outcome import Window
 from tests.support.household.home import DAY_S, MakeHome, instant, plan
+from tests.support.machine.processes import free_port
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
-pytest_plugins = ("tests.integration.conftest",)
 pytestmark = pytest.mark.filterwarnings("ignore::aiohttp.web_exceptions.NotAppKeyWarning")
 
-PORT: Final = 18_703
 POLLS: Final = 200
 BILLED_BY: Final = ("hour", "quarter")
 _REACH: Final[dict[str, Any]] = {"days": 3, "deadline": "07:00:00", "horizon": "expected"}
@@ -69,9 +68,10 @@ def _custom_integrations(enable_custom_integrations: None) -> None:
 def demo_server(socket_enabled: None) -> Iterator[str]:
     """Run the demo market's server as a separate process."""
     tunnihind = str(Path(sys.executable).with_name("tunnihind"))
-    command = [tunnihind, "serve", "--demo", "--no-announce", "--port", str(PORT)]
+    port = free_port()
+    command = [tunnihind, "serve", "--demo", "--no-announce", "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{PORT}"
+    url = f"http://127.0.0.1:{port}"
     while process.poll() is None:
         try:
             urlopen(f"{url}/readyz").close()  # noqa: S310, our own server

@@ -26,7 +26,7 @@ from typing import Final, Self
 import click
 
 from tests.benchmarks.bench_forecast import LAST, fill, weather
-from tests.support.machine.processes import UNREACHABLE_URL
+from tests.support.machine.processes import UNREACHABLE_URL, free_port
 from tests.support.machine.shifted_clock import ShiftedClock, library
 from tests.support.markets.windy_market import WindyMarket, archive_of
 from tunnihind.cli.options import ZonesType
@@ -35,7 +35,6 @@ from tunnihind.market import HOUR_S, MARKETS, Zone, iso_utc
 from tunnihind.store.store import Store
 
 YEARS: Final = 6
-PORT: Final = 18_712
 SLOWER: Final = 4
 PATIENCE_S: Final = 900.0
 CALM_S: Final = 11.0
@@ -126,9 +125,9 @@ def _ticks(pid: int) -> list[int]:
 @contextmanager
 def server(database: Path, clock: ShiftedClock, zones: Sequence[Zone], log: Path) -> Iterator[Watch]:
     """Run a server and measure it."""
-    arguments = ["--database-url", f"sqlite:///{database}", "--host", "127.0.0.1", "--port", str(PORT), "--no-announce"]
+    arguments = ["--database-url", f"sqlite:///{database}", "--host", "127.0.0.1", "--no-announce"]
     sources = ["--no-weather", "--elering-url", UNREACHABLE_URL, "--history-start", str(LAST.year)]
-    arguments += ["--zones", ",".join(zones), *sources]
+    arguments += ["--port", str(free_port()), "--zones", ",".join(zones), *sources]
     environment = os.environ | clock.environment
     with log.open("ab") as stream:
         process = subprocess.Popen([COMMAND, "serve", *arguments], stderr=stream, env=environment)

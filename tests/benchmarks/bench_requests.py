@@ -47,8 +47,6 @@ QUARTERS: Final = "/api/v1/quarters"
 FEED: Final = "/api/feeds/evcc"
 COMPARED: Final = (FORECAST, QUARTERS, FEED)
 HOST: Final = "127.0.0.1"
-OURS_PORT: Final = 18_701
-BARE_PORT: Final = 18_702
 CONNECTIONS: Final = 16
 HOUR: Final = 1_765_792_800
 MEMORY_TIME_LIMIT_S: Final = 300
@@ -82,9 +80,11 @@ def _run(step_s: int) -> Run:
     return run_with(percentiles, made_at=HOUR - 600, start_ts=HOUR + HOUR_S, step_s=step_s)
 
 
-async def _serve(runner: web.AppRunner, port: int) -> None:
+async def _serve(runner: web.AppRunner) -> None:
+    """Serve on a free port, and print it."""
     await runner.setup()
-    await web.TCPSite(runner, HOST, port).start()
+    await web.TCPSite(runner, HOST, 0).start()
+    click.echo(runner.addresses[0][1])
     await asyncio.Event().wait()
 
 
@@ -100,7 +100,7 @@ async def serve_ours() -> None:
         clock,
         instance_id="benchmark",
     )
-    await _serve(Runner(app, access_log=None), OURS_PORT)
+    await _serve(Runner(app, access_log=None))
 
 
 async def serve_bare(size: int) -> None:
@@ -113,34 +113,19 @@ async def serve_bare(size: int) -> None:
     app = web.Application()
     for path in COMPARED:
         app.router.add_get(path, handle)
-    await _serve(web.AppRunner(app, access_log=None), BARE_PORT)
+    await _serve(web.AppRunner(app, access_log=None))
 
 
 @contextmanager
-def served(port: int, *arguments: str) -> Iterator[int]:
-    """Run one of the servers as a process, and yield its id."""
-    process = subprocess.Popen([sys.executable, "-m", "tests.benchmarks.bench_requests", *arguments])
-    try:
-        _wait_for(port)
-        yield process.pid
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
-def _wait_for(port: int) -> None:
-    async def connect() -> None:
-        _, writer = await asyncio.open_connection(HOST, port)
-        writer.close()
-
-    for _ in range(100):
+def served(*arguments: str) -> Iterator[tuple[int, int]]:
+    """Run one of the servers as a process, and yield its id and its port once it serves."""
+    command = [sys.executable, "-m", "tests.benchmarks.bench_requests", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
         try:
-            asyncio.run(connect())
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise click.ClickException(f"no server came up on port {port}")
+            yield process.pid, int(process.stdout.readline())
+        finally:
+            process.terminate()
 
 
 def drive(port: int, path: str, coding: Coding, seconds: int) -> Load:
@@ -192,12 +177,12 @@ def compare(path: str, coding: Coding, seconds: int, rounds: int) -> float:
     size = len(_answers(_snapshot())[path](coding).body)
     ours: list[Load] = []
     bare: list[Load] = []
-    with served(OURS_PORT, "ours"), served(BARE_PORT, "bare", str(size)):
-        for port in (OURS_PORT, BARE_PORT):
+    with served("ours") as (_, our_port), served("bare", str(size)) as (_, bare_port):
+        for port in (our_port, bare_port):
             drive(port, path, coding, 1)
         for _ in range(rounds):
-            ours.append(drive(OURS_PORT, path, coding, seconds))
-            bare.append(drive(BARE_PORT, path, coding, seconds))
+            ours.append(drive(our_port, path, coding, seconds))
+            bare.append(drive(bare_port, path, coding, seconds))
     # Other processes can only slow a round down, so the best round is the least disturbed.
     ratio = max(load.per_second for load in ours) / max(load.per_second for load in bare)
     click.echo(f"{path}, {coding}, {size} bytes: {ratio:.3f} of the bare handler, best round against best round")
@@ -235,12 +220,12 @@ def _answers(snapshot: Snapshot) -> dict[str, Callable[[Coding], Representation]
 
 def measure_memory(requests: int) -> None:
     """Print the server's resident memory before and after that many requests."""
-    with served(OURS_PORT, "ours") as pid:
-        drive(OURS_PORT, FORECAST, "gzip", 1)
+    with served("ours") as (pid, port):
+        drive(port, FORECAST, "gzip", 1)
         before = resident_mb(pid)
         done, deadline = 0, time.monotonic() + MEMORY_TIME_LIMIT_S
         while done < requests and time.monotonic() < deadline:
-            done += drive(OURS_PORT, FORECAST, "gzip", 10).requests
+            done += drive(port, FORECAST, "gzip", 10).requests
         click.echo(f"memory: {before:.1f} MB, after {done} requests {resident_mb(pid):.1f} MB")
 
 

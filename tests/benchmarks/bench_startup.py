@@ -20,6 +20,7 @@ from typing import Final
 
 import click
 
+from tests.support.machine.processes import free_port
 from tunnihind.clock import SystemClock
 from tunnihind.market import DAY_S, ESTONIA, delivery_day, iso_utc
 from tunnihind.pipeline.modelling import make_runs
@@ -28,7 +29,6 @@ from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.store.store import Store
 
-PORT: Final = 18_711
 YEARS: Final = 2
 LIMIT_S: Final = 60.0
 COMMAND: Final = Path(sys.executable).with_name("tunnihind")
@@ -48,14 +48,15 @@ def fill(url: str) -> None:
 
 def seconds_to_ready(*arguments: str) -> float:
     """Start the server and return the seconds until it is ready."""
+    port = free_port()
     started = time.perf_counter()
     with subprocess.Popen(
-        [COMMAND, "serve", "--host", "127.0.0.1", "--port", str(PORT), *arguments], stderr=subprocess.DEVNULL
+        [COMMAND, "serve", "--host", "127.0.0.1", "--port", str(port), *arguments], stderr=subprocess.DEVNULL
     ) as server:
         try:
             while time.perf_counter() - started < LIMIT_S:
                 try:
-                    with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/readyz"):
+                    with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz"):
                         return time.perf_counter() - started
                 except urllib.error.URLError:
                     time.sleep(0.01)

@@ -20,6 +20,7 @@ import click
 
 from tests.benchmarks.bench_startup import fill
 from tests.support.api.api_server import no_prices
+from tests.support.machine.processes import free_port
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
@@ -31,15 +32,14 @@ from tunnihind.service.site import open_site
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 
-PORT: Final = 18_721
 SLICES: Final = 12
 """The number of slices, each of about a second, for one line of input."""
 
 
 async def serve(url: str) -> None:
-    """Serve. For each line of standard input, score some slices, and print the seconds."""
+    """Serve, and print the port. For each line of standard input, score some slices, and print the seconds."""
     clock = SystemClock()
-    settings = Settings(database_url=url, host="127.0.0.1", port=PORT)
+    settings = Settings(database_url=url, host="127.0.0.1", port=free_port())
     snapshot = Snapshot(settings, clock)
     with Store(url) as store:
         snapshot.replace_data(read_served_data(store, ESTONIA, int(clock.now())))
@@ -52,7 +52,7 @@ async def serve(url: str) -> None:
         pipeline_expected=False,
     )
     async with site, process_modeller(url) as modeller:
-        click.echo("ready")
+        click.echo(settings.port)
         while await asyncio.to_thread(sys.stdin.readline):
             started = time.perf_counter()
             # No learning is stored, so the same forecasts are made again and again.
@@ -61,9 +61,9 @@ async def serve(url: str) -> None:
             click.echo(f"{time.perf_counter() - started:.1f}")
 
 
-def latencies_ms(seconds: float, rate: float) -> list[float]:
+def latencies_ms(port: int, seconds: float, rate: float) -> list[float]:
     """Send requests at a steady rate over one connection and return the latencies."""
-    connection = http.client.HTTPConnection("127.0.0.1", PORT)
+    connection = http.client.HTTPConnection("127.0.0.1", port)
     times = []
     ends = time.perf_counter() + seconds
     due = time.perf_counter()
@@ -96,11 +96,11 @@ async def compare(seconds: float, rate: float) -> None:
         )  # fmt: skip
         assert server.stdin is not None
         assert server.stdout is not None
-        await server.stdout.readline()
+        port = int(await server.stdout.readline())
         for _ in range(2):
-            click.echo(row("without backtest", await asyncio.to_thread(latencies_ms, seconds, rate)))
+            click.echo(row("without backtest", await asyncio.to_thread(latencies_ms, port, seconds, rate)))
             server.stdin.write(b"\n")
-            sample = asyncio.create_task(asyncio.to_thread(latencies_ms, seconds, rate))
+            sample = asyncio.create_task(asyncio.to_thread(latencies_ms, port, seconds, rate))
             took = (await server.stdout.readline()).decode().strip()
             click.echo(row("with backtest", await sample) + f" (the backtest took {took} s)")
         server.stdin.close()

@@ -2,7 +2,13 @@
 
 import asyncio
 import os
+import warnings
 from collections.abc import AsyncIterator
+
+# Before all other imports of Home Assistant, because it replaces Home Assistant's clock. As part of this conftest, its
+# fixtures and its ban of sockets apply to the tests in this folder only.
+with warnings.catch_warnings(action="ignore"):
+    from pytest_homeassistant_custom_component.plugins import *  # noqa: F403
 
 import pytest
 from aiohttp import web
@@ -24,6 +30,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let Home Assistant's web server start."""
     for item in items:
         item.add_marker(pytest.mark.filterwarnings(HOME_ASSISTANT_KEYS))
+
+
+@pytest.fixture
+def recorder_db_url(hass_fixture_setup: list[bool]) -> str:
+    """Keep the recorder's data in memory, without an option of the plugin that `pytest tests` learns of too late."""
+    return "sqlite://"
 
 
 @pytest.fixture(autouse=True)

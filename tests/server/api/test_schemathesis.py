@@ -43,14 +43,14 @@ async def test_schemathesis_finds_nothing_with_all_its_checks(
         "--max-examples=30",
         "--continue-on-failure",
         "--generation-deterministic",
-        "--request-timeout=5",
+        "--request-timeout=60",
         "--no-color",
         *(f"--exclude-path={path}" for path in but),
         cwd=tmp_path,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    report, _ = await asyncio.wait_for(process.communicate(), 110)
+    report, _ = await process.communicate()
     assert process.returncode == 0, report.decode()
     tested = len(json.loads(description.read_bytes())["paths"]) - len(but)
     assert f"Tested: {tested}".encode() in report, report.decode()

@@ -17,6 +17,7 @@ from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
+from urllib.request import urlopen
 
 import pytest
 
@@ -135,7 +136,6 @@ def test_the_benchmark_that_pytest_runs_finds_what_it_needs() -> None:
 
 
 def test_the_servers_that_requests_are_compared_with_start() -> None:
-    with bench_requests.served(bench_requests.OURS_PORT, "ours"):
-        pass
-    with bench_requests.served(bench_requests.BARE_PORT, "bare", "10"):
-        pass
+    for server in (("ours",), ("bare", "10")):
+        with bench_requests.served(*server) as (_, port), urlopen(f"http://127.0.0.1:{port}/api/v1/forecast") as answer:
+            assert answer.status == 200

@@ -1,8 +1,9 @@
-"""`./run` in a separate folder with a stub of uv."""
+"""`./run` in a separate folder with a stub of uv, and the tests that `./run test` runs."""
 
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -55,3 +56,19 @@ def test_the_command_runs_as_the_process_that_was_started(project: Path) -> None
     # With `uv run` between them, uv would stay in memory, and a service manager would send its signals to uv.
     assert said.split() == [str(process.pid), "serve", "--port", "8081"]
     assert "uv sync" in told_of_uv
+
+
+def test_the_tests_of_both_halves_run_together() -> None:
+    """In one process, a test in Home Assistant comes before one that opens sockets."""
+    files = "tests/integration/household/test_small_sensors.py", "tests/server/api/test_http.py"
+    python = Path(sys.executable).parent
+    done = subprocess.run(
+        [PROJECT / "scripts/test", *files, "-k", "todays_lowest or several_lines"],
+        cwd=PROJECT,
+        env={**os.environ, "PATH": f"{python}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed" in done.stdout
