@@ -14,15 +14,16 @@ from tests.support.scripts import PROJECT, load
 from tunnihind import __version__
 
 release: Final = load("scripts/release")
-PLACES: Final = tuple(release.versions(PROJECT))
+PLACES: Final = tuple(release._PLACES)
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Return a copy of the files that a release checks."""
+    """Return a copy of the files that a release checks, with a changelog for the release."""
     for place in (*PLACES, "scripts/release"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PROJECT / place, tmp_path / place)
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## [{__version__}] - 2026-12-24\n\n### Added\n\n- Snow.\n")
     shutil.copytree(PROJECT / release.INTEGRATION, tmp_path / release.INTEGRATION, dirs_exist_ok=True)
     return tmp_path
 
@@ -32,9 +33,9 @@ def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True, check=False)
 
 
-def test_the_project_agrees_with_itself() -> None:
-    assert release.agreed_version(PROJECT) == __version__
-    assert release.notes(PROJECT, __version__)
+def test_the_project_agrees_with_itself(project: Path) -> None:
+    assert release.agreed_version(project) == __version__
+    assert release.notes(project, __version__)
 
 
 @pytest.mark.parametrize("place", PLACES)
