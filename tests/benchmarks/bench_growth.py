@@ -9,7 +9,6 @@ minutes of processor time.
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any, Final
 import click
 import numpy as np
 
-from tunnihind.forecast.known import Floats, IssuedSeries
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Run
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, publication_time, utc_midnight
 from tunnihind.pipeline.retention import delete_superfluous, superfluous_issues
@@ -60,30 +59,19 @@ def add_prices(store: Store, day: date) -> None:
 def add_runs(store: Store, day: date, step_s: int = HOUR_S) -> None:
     """Add a run every hour, and one after publication.
 
-    The run after publication and every third hourly run, with new weather, are new. The others repeat the last new run.
-    The prices follow no pattern, so they compress worse than real ones. A run of quarters that repeats the last run
-    changes its first hour.
+    The prices follow no pattern, so they compress worse than real ones.
     """
     published = publication_time(day + timedelta(days=1)) + 600
-    said: Run | None = None
     for made_at in sorted([*range(day_start(day), day_end(day), HOUR_S), published]):
-        start_ts = made_at // HOUR_S * HOUR_S + HOUR_S
-        is_news = made_at // HOUR_S % WEATHER_EVERY_H == 0 or made_at == published
-        run = None if is_news or said is None else said.repeated_at(made_at, start_ts)
-        if run is not None and step_s == QUARTER_S:
-            p10, p50, p90 = (np.round(np.append(one[:4] - 1, one[4:]), 2) for one in (run.p10, run.p50, run.p90))
-            run = replace(run, p10=p10, p50=p50, p90=p90)
-        if run is None:
-            percentiles: Floats = np.sort(RANDOM.normal(90, 60, (3, RUN_HOURS * HOUR_S // step_s)), axis=0)
-            run = said = Run.of(
-                made_at=made_at,
-                tier="weather",
-                zone="ee",
-                step_s=step_s,
-                start_ts=start_ts,
-                percentiles=percentiles,
-                inputs=inputs(),
-            )
+        run = Run.of(
+            made_at=made_at,
+            tier="weather",
+            zone="ee",
+            step_s=step_s,
+            start_ts=made_at // HOUR_S * HOUR_S + HOUR_S,
+            percentiles=np.sort(RANDOM.normal(90, 60, (3, RUN_HOURS * HOUR_S // step_s)), axis=0),
+            inputs=inputs(),
+        )
         store.runs.add(run)
 
 

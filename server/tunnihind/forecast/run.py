@@ -69,19 +69,6 @@ class Run:
         """Return the start of each period, in unix seconds UTC."""
         return range(self.start_ts, self.end_ts, self.step_s)
 
-    def repeated_at(self, made_at: int, start_ts: int) -> Run | None:
-        """Return this run's periods from `start_ts` on, as a run issued at `made_at`.
-
-        In `inputs`, the age and the reach of each covariate are computed again for `made_at`. If no period of this run
-        begins at `start_ts`, return None.
-        """
-        skipped, rest = divmod(start_ts - self.start_ts, self.step_s)
-        if rest or not 0 <= skipped < self.p50.size:
-            return None
-        p10, p50, p90 = (percentile[skipped:] for percentile in (self.p10, self.p50, self.p90))
-        inputs = _aged_inputs(self.inputs, (made_at - self.made_at) / HOUR_S)
-        return Run(made_at, self.tier, self.zone, self.step_s, start_ts, p10, p50, p90, inputs)
-
     def goes_with(self, hours: Run) -> bool:
         """Return whether this run and the run of hours `hours` have the same issue, zone, start, end and hourly p50.
 
@@ -137,17 +124,6 @@ class Run:
         if (np.diff(rounded, axis=0) < 0).any():
             raise ValueError("the percentiles of a forecast cross")
         return cls(made_at, tier, zone, step_s, start_ts, rounded[0], rounded[1], rounded[2], inputs)
-
-
-def _aged_inputs(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return a run's `inputs` with each covariate's age increased, and its reach decreased, by `hours` hours."""
-    if "covariates" not in inputs:
-        return inputs
-    covariates = [
-        {**one, "ageH": round(one["ageH"] + hours, 1), "reachH": round(one["reachH"] - hours, 1)}
-        for one in inputs["covariates"]
-    ]
-    return {**inputs, "covariates": covariates}
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ The size of the stored data in SQLite:
     a year of ENTSO-E's forecasts (21 covariates)          5 MB (1 MB if back-filled)
     a year of scores                                     0.3 MB
     witnesses                                            0.5 MB
-    rows that are too recent to be deleted                 5 MB
+    rows that are too recent to be deleted                17 MB
 
 The same data take more space in PostgreSQL, for example 23 MB for a year of prices.
 """

@@ -68,15 +68,10 @@ runs: Final = Table(
     Column("p10", LargeBinary, nullable=False),
     Column("p50", LargeBinary, nullable=False),
     Column("p90", LargeBinary, nullable=False),
-    Column("repeats", Integer),
-    Column("inputs", LargeBinary),
+    Column("inputs", LargeBinary, nullable=False),
     Index(None, "made_at"),
 )
-"""A forecast run exactly as it was issued.
-
-`repeats` is null, or the id of an earlier run whose forecast this run repeats, at least after the first hour. If
-`repeats` isn't null, `inputs` is null, and at most the percentiles of the first hour are stored.
-"""
+"""A forecast run exactly as it was issued."""
 
 scenarios: Final = Table(
     "scenarios",

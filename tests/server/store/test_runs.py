@@ -1,7 +1,6 @@
 """The archive of forecast runs."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -83,28 +82,12 @@ def test_runs_of_quarters_stand_beside_those_of_hours(store: Store) -> None:
     quarters = replace(hours, step_s=QUARTER_S)
     store.runs.add(hours)
     store.runs.add(quarters)
-    store.runs.add(hours)  # this run repeats the run of hours, not the newest of all runs
-    assert kept_in_full(store) == [MADE, MADE]
+    store.runs.add(hours)
     for step_s, expected in [(HOUR_S, [hours, hours]), (QUARTER_S, [quarters])]:
         assert_the_same(store.runs.made_since(SeriesKey("ee", step_s), MADE), expected)
         newest = store.runs.newest(SeriesKey("ee", step_s))
         assert newest is not None
         assert newest.is_identical_to(expected[0])
-
-
-def test_a_run_whose_row_claims_another_step_than_the_one_it_repeats_is_left_out(store: Store) -> None:
-    hours = run(MADE)
-    runs = quarter_runs(2, new=4)
-    store.runs.add(hours)
-    for one in runs:
-        store.runs.add(one)
-    with store.database.writing() as connection:
-        connection.exec_driver_sql("UPDATE runs SET step_s = 3600 WHERE step_s = 900 AND repeats IS NOT NULL")
-    assert_the_same(store.runs.made_since(HOURS, 0), [hours])
-    assert_the_same(store.runs.made_since(QUARTERS, 0), runs[:1])
-    newest = store.runs.newest(HOURS)
-    assert newest is not None
-    assert newest.is_identical_to(hours)
 
 
 def test_the_newest_score_takes_the_place_of_the_last_and_may_be_none(store: Store) -> None:
@@ -137,29 +120,6 @@ def test_of_runs_that_were_made_together_all_are_kept_or_none(store: Store) -> N
     assert store.runs.newest(QUARTERS) is not None
 
 
-def test_quarters_that_differ_in_their_first_hour_alone_are_not_kept_again_in_full(store: Store) -> None:
-    runs = quarter_runs(5, new=4)
-    for one in runs:
-        store.runs.add(one)
-    assert kept_in_full(store) == [MADE]
-    with store.database.reading() as connection:
-        sizes = connection.exec_driver_sql("SELECT length(p10) + length(p50) + length(p90) FROM runs").scalars()
-        assert max(list(sizes)[1:]) < 100
-    assert_the_same(store.runs.made_since(QUARTERS, 0), runs[::-1])
-    # The run that the others repeat is deleted, and one of the others takes its place.
-    assert store.runs.delete_superfluous(lambda _: {MADE}) == 1
-    assert kept_in_full(store) == [MADE + HOUR_S]
-    assert_the_same(store.runs.made_since(QUARTERS, 0), runs[:0:-1])
-
-
-def test_quarters_that_differ_later_are_kept_in_full(store: Store) -> None:
-    runs = quarter_runs(3, new=5)
-    for one in runs:
-        store.runs.add(one)
-    assert kept_in_full(store) == [one.made_at for one in runs]
-    assert_the_same(store.runs.made_since(QUARTERS, 0), runs[::-1])
-
-
 def test_prices_that_are_withdrawn_take_the_runs_of_hours_and_of_quarters_with_them(store: Store) -> None:
     for made_at in (MADE, MADE + HOUR_S):
         hours = run(made_at)
@@ -179,88 +139,6 @@ def test_how_runs_have_done_comes_back_with_what_could_not_be_scored(store: Stor
     assert math.isnan(window.by_days_ahead[2].mae)
 
 
-def hourly_runs(count: int) -> list[Run]:
-    """Return one run an hour with the same values for the same hours, from covariates that grow older."""
-    first = run(MADE, hours=50)
-    runs = []
-    for hour in range(count):
-        covariate = {"name": "a", "ageH": round(1.4 + hour, 1), "reachH": round(99.6 - hour, 1), "imputed": False}
-        p10, p50, p90 = (percentile[hour:] for percentile in (first.p10, first.p50, first.p90))
-        inputs = {"zones": ["ee"], "covariates": [covariate]}
-        runs.append(Run(MADE + hour * 3600, "test", "ee", 3600, first.start_ts + hour * 3600, p10, p50, p90, inputs))
-    return runs
-
-
-def kept_in_full(store: Store) -> list[int]:
-    with store.database.reading() as connection:
-        rows = connection.exec_driver_sql("SELECT made_at FROM runs WHERE repeats IS NULL ORDER BY made_at")
-        return [made_at for (made_at,) in rows]
-
-
-def quarter_runs(count: int, *, new: int) -> list[Run]:
-    """Return one run of quarters an hour. All except the first have new values in their first `new` periods."""
-    first = replace(run(MADE, hours=80), step_s=QUARTER_S, inputs={"zones": ["ee"]})
-    runs = [first]
-    for hour in range(1, count):
-        again = first.repeated_at(MADE + hour * HOUR_S, first.start_ts + hour * HOUR_S)
-        assert again is not None
-        raised = np.where(np.arange(again.p50.size) < new, hour / 100, 0.0)
-        p10, p50, p90 = (np.round(one + raised, 2) for one in (again.p10, again.p50, again.p90))
-        runs.append(replace(again, p10=p10, p50=p50, p90=p90))
-    return runs
-
-
 def assert_the_same(found: list[Run], expected: list[Run]) -> None:
     assert [one.made_at for one in found] == [one.made_at for one in expected]
     assert all(one.is_identical_to(other) for one, other in zip(found, expected, strict=True))
-
-
-def test_a_run_that_repeats_the_one_before_is_kept_as_made_and_not_again_in_full(store: Store) -> None:
-    runs = hourly_runs(8)
-    for one in runs:
-        store.runs.add(one)
-    assert kept_in_full(store) == [MADE]
-    assert_the_same(store.runs.made_since(HOURS, 0), runs[::-1])
-    assert_the_same(store.runs.made_since(HOURS, MADE + 5 * 3600), runs[:4:-1])
-    newest = store.runs.newest(HOURS)
-    assert newest is not None
-    assert newest.is_identical_to(runs[-1])
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda one: replace(one, p50=np.append(one.p50[:-1], one.p50[-1] + 0.01)),
-        lambda one: replace(one, tier="other"),
-        lambda one: replace(one, inputs={**one.inputs, "zones": ["ee", "fi"]}),
-        lambda one: replace(one, inputs={**one.inputs, "zones": [True]}),
-        lambda one: replace(one, p10=one.p10[:-1], p50=one.p50[:-1], p90=one.p90[:-1]),
-        lambda one: replace(one, start_ts=one.start_ts + 3600),
-        lambda one: replace(one, start_ts=one.start_ts + 60 * 86_400),
-    ],
-)
-def test_a_run_that_says_anything_else_is_kept_in_full(store: Store, change: Callable[[Run], Run]) -> None:
-    first, second, third = hourly_runs(3)
-    changed = change(second)
-    for one in (first, changed, third):
-        store.runs.add(one)
-    assert MADE + 3600 in kept_in_full(store)
-    assert_the_same(store.runs.made_since(HOURS, 0), [third, changed, first])
-
-
-def test_a_run_made_before_the_newest_one_is_kept_as_it_was_issued(store: Store) -> None:
-    first, second, third = hourly_runs(3)
-    for one in (third, first, second):
-        store.runs.add(one)
-    assert_the_same(store.runs.made_since(HOURS, 0), [third, second, first])
-
-
-@given(removed=st.sets(st.integers(0, 9)))
-def test_runs_say_the_same_when_those_that_they_repeat_are_deleted(memory_store: Store, removed: set[int]) -> None:
-    store, runs = emptied(memory_store), hourly_runs(10)
-    for one in runs:
-        store.runs.add(one)
-    assert store.runs.delete_superfluous(lambda _: {MADE + hour * 3600 for hour in removed}) == len(removed)
-    left = [one for hour, one in enumerate(runs) if hour not in removed]
-    assert_the_same(store.runs.made_since(HOURS, 0), left[::-1])
-    assert len(kept_in_full(store)) == min(1, len(left))
