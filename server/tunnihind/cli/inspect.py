@@ -59,7 +59,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
 
     The newest price, the forecast and the weather scores are those of `market`. If `is_past` is true, the newest price
     and the forecast come from the data known at `now`, and back-fill, sources, pipeline and unconfirmed prices are left
-    out. The database's size, the number of prices and the damaged rows are always the present ones.
+    out. The database's size, the number of prices and the tables with damaged rows are always the present ones.
     """
     prices = store.prices.read_archive(zones=(market.zone,))
     settled = (prices.as_of(now) if is_past else prices.newest_versions()).series_of(market.zone).newest_ts
@@ -86,7 +86,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
         zones_without_prices=()
         if is_past
         else tuple(zone for zone in store.state.served_zones() if store.prices.newest_ts(zone) is None),
-        damaged=tuple(store.database.damage),
+        damaged=sorted(store.database.damaged_tables),
     )
 
 
@@ -123,8 +123,8 @@ def status_lines(status: StoreStatus, *, is_past: bool = False) -> Iterator[str]
         yield f"held back   {line}"
     if not status.held:
         yield "held back   nothing"
-    for damaged in status.damaged:
-        yield f"left out    {damaged}"
+    if status.damaged:
+        yield f"left out    damaged rows of {', '.join(status.damaged)}: restore a backup"
 
 
 def _none_if_later(instant: int | None, now: int) -> int | None:

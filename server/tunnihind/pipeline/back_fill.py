@@ -8,7 +8,6 @@ So the back-fill requests only a limited number of days in an hour and in 24 hou
 unavailable, the back-fill requests the day up to three more times, after pauses of one, three and nine days.
 """
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
@@ -16,9 +15,8 @@ from typing import Final
 from tunnihind.market import DAY_S, HOUR_S, day_end, delivery_day, utc_midnight
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS
 from tunnihind.sources.base import CovariateSource, day_ranges
-from tunnihind.store.rows import FIRST_PERIOD_TS, PERIODS_END_TS, DamagedRow, Instant
+from tunnihind.store.rows import Instant
 from tunnihind.store.state import StateBook
-from tunnihind.store.store import Store
 
 YEARS_FILLED_KEY: Final = "years of prices filled"
 
@@ -39,7 +37,6 @@ _PART_DAYS: Final = 31
 
 _FilledParts: Final = dict[str, Instant]
 _UnavailableDays: Final = dict[str, tuple[Instant, int]]
-_PERIOD_INSTANTS: Final = range(FIRST_PERIOD_TS, PERIODS_END_TS)
 
 
 _PROGRESS_KEY: Final = "days filled in"
@@ -223,68 +220,6 @@ def _missing_months(state: StateBook, source: CovariateSource, history_start: da
             missing.append(month)
         end = month
     return tuple(missing)
-
-
-def remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
-    """Delete damaged prices and covariates, and mark the years, months or days to fetch again as not filled.
-
-    All other damaged rows stay in the database and are only logged, because no source can provide their data again.
-    Raises StoreError.
-    """
-    with store.database.reading() as connection:
-        is_damaged = any(book.rows.find_damaged(connection) for book in (store.prices, store.covariates))
-    # Without damage, no transaction for writing is opened, because it would keep other writers waiting for long.
-    if is_damaged:
-        with store.database.writing():
-            _remove_damaged_history(store, covariate_sources)
-    store.log_damaged()
-
-
-def _remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
-    _forget_damaged_parts(store, YEARS_FILLED_KEY, store.prices.remove_damaged(), _year_key, column="ts")
-    series = store.covariates.remove_damaged()
-    for source in covariate_sources:
-        rows = [cells for cells in series if cells["name"] in source.covariate_names]
-        if source.back_fill.by == "month":
-            _forget_damaged_parts(store, filled_parts_key(source), rows, _month_key, column="start_ts")
-        else:
-            # Rows whose `run_ts` is damaged or None are left out. Their days are unknown, so otherwise all days would
-            # be marked as not filled.
-            dated = [cells for cells in rows if _is_instant(cells["run_ts"])]
-            _forget_damaged_parts(store, filled_parts_key(source), dated, _day_key, column="run_ts")
-
-
-def _forget_damaged_parts(
-    store: Store, key: str, removed: Iterable[DamagedRow], part_of: Callable[[int], str], *, column: str
-) -> None:
-    """Mark the years, months or days of removed rows as not filled.
-
-    If the instant of a removed row is damaged, its year, month or day is unknown, so all are marked as not filled.
-    """
-    instants = [cells[column] for cells in removed]
-    if not instants:
-        return
-    kept: dict[str, int] = {}
-    if all(map(_is_instant, instants)):
-        lost = {part_of(instant) for instant in instants}
-        kept = {part: at for part, at in filled_parts(store.state, key).items() if part not in lost}
-    store.state.write(key, kept)
-
-
-def _is_instant(cell: object) -> bool:
-    return isinstance(cell, int) and cell in _PERIOD_INSTANTS
-
-
-def _day_key(ts: int) -> str:
-    return str(datetime.fromtimestamp(ts, UTC).date())
-
-
-def _year_key(ts: int) -> str:
-    return str(delivery_day(ts).year)
-
-
-def _month_key(ts: int) -> str:
-    return str(datetime.fromtimestamp(ts, UTC).date().replace(day=1))
 
 
 def _is_up_to_date(filled_ts: int | None, end_ts: float, refilled_after_s: int, now: int) -> bool:

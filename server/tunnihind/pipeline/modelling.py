@@ -38,7 +38,7 @@ from tunnihind.pipeline.history import ArchiveCache
 from tunnihind.pipeline.learnt_files import LearntFiles
 from tunnihind.pipeline.worker import Worker
 from tunnihind.settings import data_folder
-from tunnihind.store.rows import EARLIEST, DamageLog
+from tunnihind.store.rows import EARLIEST
 from tunnihind.store.store import Store
 
 _SLICE_S: Final = 1.0
@@ -319,11 +319,6 @@ async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
         modeller.close()
 
 
-_DAMAGE_LOG: Final = DamageLog()
-"""The damaged rows that this process has logged. Each call of `_call_with_store` opens the store again, but shares this
-log, so that no damaged row is logged twice."""
-
-
 def _call_with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:
-    with Store(database_url, read_only=True, is_replica=True, damage=_DAMAGE_LOG) as store:
+    with Store(database_url, read_only=True, is_replica=True) as store:
         return work(store, as_of)

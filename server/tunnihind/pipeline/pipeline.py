@@ -32,7 +32,6 @@ from tunnihind.pipeline.back_fill import (
     record_filled_part,
     record_progress,
     record_unavailable_day,
-    remove_damaged_history,
 )
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.modelling import Modeller
@@ -275,7 +274,7 @@ class Pipeline:
             if isinstance(error, StoreDamaged):
                 # The database is checked again, because the task may have read the file while a copy replaced it.
                 with suppress(StoreError):
-                    await asyncio.to_thread(self._store.database.look_for_damage)
+                    await asyncio.to_thread(self._store.look_for_damage)
             self._record_failure(task, before, error)
         except Exception as error:  # noqa: BLE001  a bug in one task must stop neither the others nor the serving
             _LOG.exception("%s failed", task)
@@ -318,8 +317,8 @@ class Pipeline:
             case TaskKind.SCORES:
                 await self._continue_scoring(self._market_of(task), now)
             case TaskKind.CLEAN_UP:
-                await asyncio.to_thread(remove_damaged_history, self._store, tuple(self._covariate_sources.values()))
                 await asyncio.to_thread(delete_superfluous, self._store, now)
+                await asyncio.to_thread(self._store.look_for_damage)
 
     async def _fetch_prices(self, *ranges: tuple[date, date]) -> None:
         """Fetch and settle prices. Each item of `ranges` is (first delivery day, last delivery day)."""

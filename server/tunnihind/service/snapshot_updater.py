@@ -130,7 +130,7 @@ class SnapshotUpdater:
             return
         self._is_failing = False
         self.troubles.report("store", None)
-        self._set_warning("damage", self._store.database.system.damage)
+        self._set_warning("damage", self._store.database.damage)
         self._set_warning("old copy", _OLD_COPY_WARNING if self._old_copy_since is not None else "")
         self._shown, self.page_contexts = seen, page_contexts
         for snapshot in self._snapshots:

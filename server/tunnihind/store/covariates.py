@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 import numpy as np
@@ -16,10 +16,8 @@ from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.packing import pack_covariate_values, unpack_covariate_values
 from tunnihind.store.rows import (
-    DAMAGE_ERRORS,
     EARLIEST,
     LATEST,
-    DamagedRow,
     Instant,
     PeriodStart,
     StoredRow,
@@ -53,7 +51,7 @@ class CovariateBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _CovariateRow, _named_forecasts, database.damage)
+        self.rows = TableRows(table, _CovariateRow, _named_forecasts, database.damaged_tables)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
         """Store forecasts of covariates, and return the number of new or changed values. Raises StoreError.
@@ -108,40 +106,18 @@ class CovariateBook:
     ) -> CovariateArchive:
         """Return the forecasts issued from `since_ts` on, or all forecasts if `since_ts` is None. Raises StoreError.
 
-        `superseded` returns True for the forecasts to leave out. If one of the other forecasts is damaged, all sound
-        forecasts are returned, even superseded ones.
+        `superseded` returns True for the forecasts to leave out. To save memory, their values are not unpacked.
         """
-        where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
+        where = table.c.issued_ts.between(EARLIEST if since_ts is None else since_ts, LATEST)
         with self._database.reading() as connection:
-            sound = None if superseded is None else self._unsuperseded_forecasts(connection, where, superseded)
-            return _archive_by_covariate(self.rows.read(connection, *where) if sound is None else sound)
+            excluded = set() if superseded is None else _superseded_keys(connection, where, superseded)
+            return _archive_by_covariate(self.rows.read(connection, where, excluded_keys=excluded))
 
     def issued_between(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
         """Return the forecasts issued in [since, as_of] for the covariates in `names`. Raises StoreError."""
         where = table.c.name.in_(names), table.c.issued_ts.between(since, as_of)
         with self._database.reading() as connection:
             return _archive_by_covariate(self.rows.read(connection, *where))
-
-    def _unsuperseded_forecasts(
-        self, connection: Connection, where: Sequence[ColumnElement[bool]], superseded: FindSuperseded
-    ) -> list[tuple[str, IssuedSeries]] | None:
-        """Return the covariate forecasts for which `superseded` returns False, each with its covariate's name.
-
-        To save memory, the values of superseded forecasts are not unpacked. If one of the forecasts to return is
-        damaged, return None.
-        """
-        columns = table.c.name, table.c.issued_ts, table.c.run_ts
-        query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
-        keys = connection.execute(query).all()
-        try:
-            number = {name: n for n, name in enumerate({row[0] for row in keys})}
-            series = np.array([number[row[0]] for row in keys], np.int64)
-            issued = np.fromiter((row[1] for row in keys), np.int64, len(keys))
-            is_superseded = superseded(series, issued, np.array([row[2] is not None for row in keys], np.bool_))
-            excluded_keys = {tuple(row[:2]) for row, one in zip(keys, is_superseded.tolist(), strict=True) if one}
-            return [*self.rows.read_or_raise(connection, *where, excluded_keys=excluded_keys)]
-        except DAMAGE_ERRORS:
-            return None
 
     def change_and_row_counts(self) -> tuple[int, int]:
         """Return a number that increases with every change to covariates, and the number of stored rows.
@@ -162,14 +138,6 @@ class CovariateBook:
             found = connection.execute(query.group_by(table.c.name)).all()
         return {name: issued_ts for name, issued_ts in found if isinstance(name, str)}
 
-    def remove_damaged(self) -> list[DamagedRow]:
-        """Delete the damaged rows, and return them. Raises StoreError."""
-        with self._database.writing() as connection:
-            removed = self.rows.remove_damaged(connection)
-            if removed:
-                self._state.record_covariate_change(connection)
-            return removed
-
 
 class _CovariateRow(StoredRow):
     name: TextWithoutNul
@@ -178,6 +146,18 @@ class _CovariateRow(StoredRow):
     run_ts: Instant | None
     scale: Annotated[int, msgspec.Meta(ge=0, le=_FINEST_SCALE)]
     series: bytes
+
+
+def _superseded_keys(
+    connection: Connection, where: ColumnElement[bool], superseded: FindSuperseded
+) -> set[tuple[Any, ...]]:
+    columns = table.c.name, table.c.issued_ts, table.c.run_ts
+    keys = connection.execute(select(*(type_coerce(column, NullType()) for column in columns)).where(where)).all()
+    number = {name: n for n, name in enumerate({row[0] for row in keys})}
+    series = np.array([number[row[0]] for row in keys], np.int64)
+    issued = np.fromiter((row[1] for row in keys), np.int64, len(keys))
+    is_superseded = superseded(series, issued, np.array([row[2] is not None for row in keys], np.bool_))
+    return {tuple(row[:2]) for row, one in zip(keys, is_superseded.tolist(), strict=True) if one}
 
 
 def _without_superfluous(

@@ -14,7 +14,6 @@ from tunnihind.errors import StoreError, StoreLost
 from tunnihind.store.address import parse_address
 from tunnihind.store.engines.base import DatabaseSystem
 from tunnihind.store.engines.sqlite import Sqlite, file_mode
-from tunnihind.store.rows import DamageLog
 
 type Verb = Literal["read", "write"]
 
@@ -40,11 +39,12 @@ def _count_nothing(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
 class Database:
     """An SQL database. If the database is deleted or replaced, the next transaction notices it."""
 
-    def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
+    def __init__(self, url: str, *, read_only: bool = False) -> None:
         """Prepare to connect. Raises SettingsError for a malformed address, and StoreError for an unusable file."""
         self.url = parse_address(url)
         self.read_only = read_only
-        self.damage = damage or DamageLog()
+        self.damaged_tables: set[str] = set()
+        """The names of the tables in which a damaged row has been met."""
         self.system = _database_system(self.url, read_only=read_only)
         """The connections to SQLite or PostgreSQL. `replace_by` replaces this object."""
         self._count: TransactionCounter = _count_nothing
@@ -59,13 +59,13 @@ class Database:
         """The permissions of the SQLite file and its log files, or `OWNER_ONLY` if there is no file."""
         return file_mode(self.system.path)
 
-    def look_for_damage(self) -> None:
-        """Check an SQLite database for damage, and describe any damage in `DatabaseSystem.damage`.
-
-        Raises StoreError.
-        """
-        with self.reading() as connection:
-            self.system.look_for_damage(connection)
+    @property
+    def damage(self) -> str:
+        """Advice to the operator if some of the data can't be read, or else an empty string."""
+        if self.system.damage or not self.damaged_tables:
+            return self.system.damage
+        tables = ", ".join(sorted(self.damaged_tables))
+        return f"damaged rows of {tables} are left out: stop the server, and restore a backup"
 
     def __str__(self) -> str:
         return self.system.name

@@ -48,7 +48,9 @@ class HealthBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = TableRows(table, _HealthRow, row_mapper(lambda row: SourceHealth(*astuple(row))), database.damage)
+        self.rows = TableRows(
+            table, _HealthRow, row_mapper(lambda row: SourceHealth(*astuple(row))), database.damaged_tables
+        )
 
     def record_success(self, source: str, at: int) -> bool:
         """Record a successful request to a source. Return whether the previous request failed. Raises StoreError."""

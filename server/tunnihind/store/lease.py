@@ -21,7 +21,7 @@ from sqlalchemy import Connection, delete, select, text, update
 
 from tunnihind.errors import LeaseLost, StoreError
 from tunnihind.store.database import Database
-from tunnihind.store.rows import Instant, StoredRow, TableRows, TextWithoutNul
+from tunnihind.store.rows import EARLIEST, LATEST, Instant, StoredRow, TableRows, TextWithoutNul
 from tunnihind.store.schema import leases as table
 
 BEAT_EVERY_S: Final = 3.0
@@ -40,12 +40,14 @@ So a living holder keeps its lease even if the database's clock is set forward."
 
 _NAME: Final = "pipeline"
 """The primary key of the lease's row."""
-_INSERT_NEW: Final = text(
-    "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"
-    " ON CONFLICT DO NOTHING"
-)
 _MAX_WAITED_S: Final = 2.0
 _HIGHEST_PID: Final = 2**31 - 1
+_INSERT: Final = text(
+    "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"
+    " ON CONFLICT (name) DO UPDATE SET token = :token, host = :host, pid = :pid, beat_ts = :beat_ts"
+    " WHERE (leases.pid BETWEEN 1 AND :highest_pid AND leases.beat_ts BETWEEN :earliest AND :latest) IS NOT TRUE"
+).bindparams(highest_pid=_HIGHEST_PID, earliest=EARLIEST, latest=LATEST)
+"""Inserts the row of the lease. Only a damaged row is replaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class Lease:
         self._steady = steady
         self._token = uuid.uuid4().hex
         self._host = socket.gethostname()
-        self._rows = TableRows(table, _LeaseRow, list, database.damage)
+        self._rows = TableRows(table, _LeaseRow, list, database.damaged_tables)
         self._own_row = table.c.name == _NAME, table.c.token == self._token
         self._watched: _LeaseRow | None = None
         self._watched_since = 0.0
@@ -166,8 +168,7 @@ class Lease:
             if held is not None:
                 as_read = table.c.name == _NAME, table.c.token == held.token, table.c.beat_ts == held.beat_ts
                 return connection.execute(update(table).where(*as_read).values(beat)).rowcount == 1
-            self._rows.remove_damaged(connection, table.c.name == _NAME)
-            return connection.execute(_INSERT_NEW, {"name": _NAME, **beat}).rowcount == 1
+            return connection.execute(_INSERT, {"name": _NAME, **beat}).rowcount == 1
 
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
         # The process id is checked only if the database is a file, because several machines with the same name may use

@@ -1,6 +1,5 @@
 """Stores prices. A price that is corrected stays stored as an older version."""
 
-import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -21,7 +20,6 @@ from tunnihind.store.rows import (
     EARLIEST,
     FIRST_PERIOD_TS,
     PERIODS_END_TS,
-    DamagedRow,
     Instant,
     PeriodStart,
     Step,
@@ -94,7 +92,7 @@ class PriceBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _PriceRow, list, database.damage)
+        self.rows = TableRows(table, _PriceRow, list, database.damaged_tables)
 
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> AddedCounts:
         """Store new prices and corrections.
@@ -187,14 +185,6 @@ class PriceBook:
         """Return the number of stored versions of prices. Raises StoreError."""
         with self._database.reading() as connection:
             return connection.execute(select(func.count()).select_from(table)).scalar_one()
-
-    def remove_damaged(self) -> list[DamagedRow]:
-        """Delete the damaged rows, and return them. Raises StoreError."""
-        with self._database.writing() as connection:
-            removed = self.rows.remove_damaged(connection)
-            if removed:
-                self._state.record_price_change(connection, int(time.time()))
-            return removed
 
     def _add(self, connection: Connection, prices: Sequence[Price], source: str, seen_ts: int) -> AddedCounts:
         newest = self._newest_versions(connection, prices[0].ts, prices[-1].ts)

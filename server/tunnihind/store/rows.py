@@ -1,4 +1,4 @@
-"""Reads the rows of tables. A damaged row is logged and skipped, so that the server can continue.
+"""Reads the rows of tables. Damaged rows are left out, so that the server can continue.
 
 SQLite hardly checks the values of columns, and a faulty disk or a person may damage a database file. So `TableRows`
 checks each row against a subclass of `StoredRow`, which defines the allowed values of each column.
@@ -6,17 +6,14 @@ checks each row against a subclass of `StoredRow`, which defines the allowed val
 
 import json
 import logging
-import re
 import reprlib
-import threading
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import chain
 from types import GenericAlias
 from typing import Annotated, Any, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, literal, select, type_coerce
+from sqlalchemy import ColumnElement, Connection, Table, select, type_coerce
 from sqlalchemy.types import NullType
 
 from tunnihind.market import DAY_S
@@ -51,47 +48,14 @@ type TextWithoutNul = Annotated[str, msgspec.Meta(pattern=r"^[^\0]*$")]
 type NonNegativeInt32 = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 """A whole number, 0 or higher, that fits into a column of four bytes."""
 
-type DamagedRow = Mapping[str, Any]
-"""The values of a damaged row by the name of the column, as the database stores them."""
-
-DAMAGE_ERRORS: Final = (ValueError, OverflowError, TypeError, RecursionError)
-_COLUMN_POSITION: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
+_DAMAGE_ERRORS: Final = (ValueError, OverflowError, TypeError, RecursionError)
 _BATCH_ROWS: Final = 4000
 _IN_BATCHES: Final = {"stream_results": True}
 """With this option, a database server sends rows in batches rather than all at once."""
-_MAX_LOGGED: Final = 20
-"""At most this many damaged rows of a table are logged, because a broken disk may have damaged all rows."""
-_SHORT_REPR: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
 
 class StoredRow(msgspec.Struct, array_like=True, gc=False):
     """A row of a table. A subclass has a field for each column of its table, in the order of the columns."""
-
-
-class DamageLog:
-    """Lines of text about the damaged rows of a database. Each line is logged once."""
-
-    def __init__(self) -> None:
-        self._lines: dict[str, dict[str, None]] = {}
-        self._lock = threading.Lock()
-
-    def __iter__(self) -> Iterator[str]:
-        return chain.from_iterable([*lines] for lines in [*self._lines.values()])
-
-    def note(self, table: str, key: str, problem: str) -> None:
-        """Log a damaged row, unless it has been logged already.
-
-        After 20 damaged rows of a table, log once that more rows are damaged.
-        """
-        line = f"the row of {table} with {key} is damaged: {problem}"
-        with self._lock:
-            lines = self._lines.setdefault(table, {})
-            if line not in lines and len(lines) >= _MAX_LOGGED:
-                line = f"more rows of {table} are damaged"
-            if line in lines:
-                return
-            lines[line] = None
-        _LOG.warning("%s; damaged rows are skipped", line)
 
 
 def from_json(text: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
@@ -105,43 +69,40 @@ def row_mapper[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[R
 
 
 class TableRows[Row: StoredRow, Found]:
-    """Reads a table's rows as objects, and logs or deletes damaged rows.
+    """Reads a table's rows as objects, and leaves damaged rows out.
 
     Unsorted rows are turned into objects many at a time, because this is much faster than one row at a time.
     """
 
     def __init__(
-        self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog
+        self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damaged_tables: set[str]
     ) -> None:
         """`make` returns an object for each row.
 
-        If a row is damaged, `make` must raise one of the errors in `DAMAGE_ERRORS`.
+        If a row is damaged, `make` must raise one of the errors in `_DAMAGE_ERRORS`. When the first damaged row is met,
+        it is logged, and the table's name is added to `damaged_tables`.
         """
         self.table = table
         self._shape = GenericAlias(list, (shape,))
         self._make = make
-        self._damage = damage
-        self._columns = [column.name for column in table.columns]
+        self._damaged_tables = damaged_tables
         # The query reads raw values, because SQLAlchemy's types could raise an error for a damaged value.
         self._query = select(*(type_coerce(column, NullType()).label(column.name) for column in table.columns))
 
     def read(
-        self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
+        self,
+        connection: Connection,
+        *where: ColumnElement[bool],
+        order_by: tuple[ColumnElement[Any], ...] = (),
+        excluded_keys: Collection[tuple[Any, ...]] = (),
     ) -> Generator[Found]:
-        """Yield an object for each sound row, and log damaged rows. Without `order_by`, the order is arbitrary."""
-        for part in self._batches(connection, where, order_by):
-            yield from self._objects_and_damaged_rows(part)[0]
+        """Yield an object for each sound row whose primary key is not in `excluded_keys`.
 
-    def read_or_raise(
-        self, connection: Connection, *where: ColumnElement[bool], excluded_keys: Collection[tuple[Any, ...]]
-    ) -> Iterator[Found]:
-        """Yield an object for each row whose primary key is not in `excluded_keys`.
-
-        Raises one of the errors in `DAMAGE_ERRORS` if one of these rows is damaged.
+        Without `order_by`, the order is arbitrary.
         """
         key = len(self.table.primary_key)
-        for part in self._batches(connection, where):
-            yield from self._objects(
+        for part in self._batches(connection, where, order_by):
+            yield from self._sound_objects(
                 [cells for cells in part if cells[:key] not in excluded_keys] if excluded_keys else part
             )
 
@@ -153,32 +114,10 @@ class TableRows[Row: StoredRow, Found]:
             return next(found, None)
 
     def sound_raw_rows(self, connection: Connection) -> Generator[tuple[Any, ...]]:
-        """Yield the stored values of each sound row, and log damaged rows."""
+        """Yield the stored values of each sound row."""
         for part in self._batches(connection):
-            _, damaged = self._objects_and_damaged_rows(part)
-            yield from (cells for cells in part if cells not in damaged) if damaged else part
-
-    def note(self, key: str, problem: str) -> None:
-        """Log a damaged row as `DamageLog.note` does. `key` is the row's primary key in words."""
-        self._damage.note(self.table.name, key, problem)
-
-    def find_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[DamagedRow]:
-        """Log the damaged rows, and return them."""
-        found = (
-            cells for part in self._batches(connection, where) for cells in self._objects_and_damaged_rows(part)[1]
-        )
-        return [dict(zip(self._columns, cells, strict=True)) for cells in found]
-
-    def remove_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[DamagedRow]:
-        """Log and delete the damaged rows, and return them."""
-        damaged = self.find_damaged(connection, *where)
-        for cells in damaged:
-            key = (
-                type_coerce(column, NullType()) == literal(cells[column.name], NullType())
-                for column in self.table.primary_key
-            )
-            connection.execute(delete(self.table).where(and_(*key)))
-        return damaged
+            is_sound = len(self._sound_objects(part)) == len(part)
+            yield from part if is_sound else (cells for cells in part if self._sound_objects([cells]))
 
     def _batches(
         self,
@@ -192,27 +131,15 @@ class TableRows[Row: StoredRow, Found]:
             for rows in result.partitions(1 if order_by else _BATCH_ROWS):
                 yield [*map(tuple, rows)]
 
-    def _objects(self, part: Sequence[tuple[Any, ...]]) -> Iterable[Found]:
-        rows: list[Row] = msgspec.convert(part, self._shape)
-        return self._make(rows)
-
-    def _objects_and_damaged_rows(self, part: Sequence[tuple[Any, ...]]) -> tuple[list[Found], list[tuple[Any, ...]]]:
-        """Log the damaged rows. Return a list of the objects for the sound rows, and a list of the damaged rows."""
+    def _sound_objects(self, part: Sequence[tuple[Any, ...]]) -> list[Found]:
         try:
-            return [*self._objects(part)], []
-        except DAMAGE_ERRORS as error:
+            rows: list[Row] = msgspec.convert(part, self._shape)
+            return [*self._make(rows)]
+        except _DAMAGE_ERRORS as error:
             if len(part) > 1:
-                each = [self._objects_and_damaged_rows([cells]) for cells in part]
-                return [one for found, _ in each for one in found], [one for _, damaged in each for one in damaged]
-            self._log_damaged(part[0], error)
-            return [], [*part]
-
-    def _log_damaged(self, row: tuple[Any, ...], error: Exception) -> None:
-        found = _COLUMN_POSITION.search(str(error))
-        problem = str(error)
-        if found is not None:
-            at = int(found[1])
-            problem = f"{self._columns[at]} is {_SHORT_REPR.repr(row[at])}"
-        cells = dict(zip(self._columns, row, strict=True))
-        key = ", ".join(f"{column.name} {_SHORT_REPR.repr(cells[column.name])}" for column in self.table.primary_key)
-        self.note(key, problem)
+                return [one for cells in part for one in self._sound_objects([cells])]
+            if self.table.name not in self._damaged_tables:
+                self._damaged_tables.add(self.table.name)
+                found = f"{reprlib.repr(part[0])} ({error})"
+                _LOG.warning("the table %s has damaged rows, which are left out; one is %s", self.table.name, found)
+            return []

@@ -24,7 +24,7 @@ from tunnihind.store.revision import (
     upgrade,
     upgraded_meanwhile_error,
 )
-from tunnihind.store.rows import PERIODS_END_TS, DamageLog, TableRows
+from tunnihind.store.rows import PERIODS_END_TS, TableRows
 from tunnihind.store.runs import RunBook, ScenarioBook
 from tunnihind.store.schema import metadata
 from tunnihind.store.scores import BacktestBook, ScoreBook
@@ -38,17 +38,15 @@ class Store:
     Several threads may use a `Store` at once, and several processes may use the same database.
     """
 
-    def __init__(
-        self, url: str, *, read_only: bool = False, is_replica: bool = False, damage: DamageLog | None = None
-    ) -> None:
+    def __init__(self, url: str, *, read_only: bool = False, is_replica: bool = False) -> None:
         """Open the database at `url`. If `read_only` is false, create or upgrade the tables.
 
         If `read_only` and `is_replica` are true, the tables of a newer version of Tunnihind are accepted, as long as
-        this version can read them. Damaged rows that are already in `damage` are not logged again. Raises SettingsError
-        for a malformed address, SchemaError for unsuitable tables, and StoreError if the database can't be used.
+        this version can read them. Raises SettingsError for a malformed address, SchemaError for unsuitable tables, and
+        StoreError if the database can't be used.
         """
         self._url = url
-        self.database = Database(url, read_only=read_only, damage=damage)
+        self.database = Database(url, read_only=read_only)
         self.state = StateBook(self.database)
         try:
             self._make_ready(is_replica=is_replica)
@@ -68,8 +66,7 @@ class Store:
         """Return the prices of periods from `since_ts` on, and the covariate forecasts issued from `since_ts` on.
 
         If `since_ts` is None, return all of them. `superseded` returns True for the covariate forecasts to leave out.
-        If one of the other covariate forecasts is damaged, all sound ones are returned, even superseded ones. Raises
-        StoreError.
+        Raises StoreError.
         """
         return Archive(
             self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, superseded=superseded)
@@ -122,15 +119,14 @@ class Store:
         )
         return [book.rows for book in books]
 
-    def log_damaged(self) -> None:
-        """Log the damaged rows of all `tables` except prices and covariates. Raises StoreError.
-
-        `PriceBook.remove_damaged` and `CovariateBook.remove_damaged` log damaged prices and covariates.
-        """
+    def look_for_damage(self) -> None:
+        """Read all tables, and describe any damage in `Database.damage`. Raises StoreError."""
         with self.database.reading() as connection:
+            self.database.system.look_for_damage(connection)
+            self.database.damaged_tables.clear()
             for rows in self.tables():
-                if rows not in {self.prices.rows, self.covariates.rows}:
-                    rows.find_damaged(connection)
+                for _ in rows.read(connection):
+                    pass
 
     def unconfirmed_days(self, first_ts: int, end_ts: int = PERIODS_END_TS) -> dict[tuple[Zone, date], str]:
         """Map each zone and delivery day with unconfirmed prices to a source of these prices. Raises StoreError.

@@ -1,7 +1,4 @@
-"""A damaged cell in any column of any table is named and left out.
-
-No process ends because of a damaged cell, and its data are fetched again if possible.
-"""
+"""A row with a damaged cell in any column of any table is left out, and its table is named. No process ends."""
 
 import json
 import shutil
@@ -19,11 +16,13 @@ from sqlalchemy import Column, Connection, Float, LargeBinary, Text, create_engi
 from sqlalchemy.exc import DBAPIError
 
 from tests.server.store.conftest import System
+from tests.support.clocks import StillClock
 from tests.support.store.pipelines import plain_run
 from tests.support.store.postgresql import PostgresqlServer
 from tests.support.store.stores import DAY, HELD, HOURS, run, series, whole_day
 from tests.support.upstreams.sources import ScriptedWeather
 from tunnihind.api.served_data import read_served_data
+from tunnihind.api.snapshot import Snapshot
 from tunnihind.cli.inspect import read_status, status_lines
 from tunnihind.errors import SchemaError, SourceUnreachable
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
@@ -32,13 +31,13 @@ from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start
 from tunnihind.pipeline.back_fill import (
     YEARS_FILLED_KEY,
     filled_parts,
-    filled_parts_key,
     record_filled_part,
-    remove_damaged_history,
 )
 from tunnihind.pipeline.modelling import backtest_scores, live_scores, make_runs
 from tunnihind.pipeline.retention import delete_superfluous
 from tunnihind.pipeline.situation import read_situation
+from tunnihind.service.snapshot_updater import SnapshotUpdater
+from tunnihind.settings import Settings
 from tunnihind.store.packing import pack_hundredths
 from tunnihind.store.revision import has_newest_migration
 from tunnihind.store.schema import backtest_forecasts, metadata, scenarios
@@ -225,8 +224,8 @@ def work_with(store: Store) -> None:
     """Use a store as a server does in a day."""
     look_at_everything(store)
     assert store.unguarded_lease().claim()
-    remove_damaged_history(store, [ScriptedWeather()])
     delete_superfluous(store, NOW)
+    store.look_for_damage()
     store.state.record_refresh(NOW)
     store.runs.add(run(NOW))
     store.witnesses.put(HELD)
@@ -240,29 +239,17 @@ def test_damaged_cells_are_named_and_end_nothing(
     url: str, system: System, columns: list[Column[object]], caplog: pytest.LogCaptureFixture
 ) -> None:
     done = {column: damage(url, column) for column in columns}
+    damaged = {
+        column.table.name for column, values in done.items() if any(is_noticed(system, column, one) for one in values)
+    }
     assert all(done.values())
     with Store(url, read_only=True) as reader:
         look_at_everything(reader)
     caplog.clear()
     with Store(url) as store:
         work_with(store)
-    for column, values in done.items():
-        of_table = f"the row of {column.table.name} with "
-        named = [text for text in caplog.messages if of_table in text and " is damaged: " in text]
-        assert len(named) >= sum(is_noticed(system, column, value) for value in values), caplog.text
-        assert len(named) == len(set(named)) <= len(values)
-
-
-def test_status_names_twenty_damaged_rows_of_a_table_and_says_that_more_are_damaged(url: str) -> None:
-    with changing(url) as connection:
-        connection.exec_driver_sql("UPDATE prices SET step_s = 7")
-    with Store(url, read_only=True) as store:
-        left_out = [
-            line for line in status_lines(read_status(store, ESTONIA, NOW, is_past=False)) if "left out" in line
-        ]
-    assert len(left_out) == 21
-    assert all("step_s is 7" in line for line in left_out[:20])
-    assert left_out[-1] == "left out    more rows of prices are damaged"
+        assert store.database.damaged_tables >= damaged
+    assert damaged <= {line.split()[2] for line in caplog.messages if " has damaged rows, which are left out" in line}
 
 
 @pytest.mark.usefixtures("quick_model")
@@ -296,7 +283,7 @@ def test_facts_of_which_there_is_one_begin_anew(
     with Store(url) as store:
         assert store.state.instance_id() == identity
     for table in damaged:
-        assert f"the row of {table} with " in caplog.text
+        assert f"the table {table} has damaged rows" in caplog.text
 
 
 def test_a_damaged_identity_keeps_no_replica_and_no_model_out(url: str) -> None:
@@ -323,39 +310,27 @@ def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(url
         assert read_situation(store, [ESTONIA], [], date(2025, 1, 1), {"ee": "m"}, {}, NOW).settled_through == DAY
 
 
-@pytest.mark.parametrize(
-    ("column", "value"), [("eur_mwh", "x"), ("eur_mwh", 1e300), ("ts", "x"), ("ts", -1), ("zone", "xx")]
-)
-def test_a_year_with_a_damaged_price_is_filled_in_again(url: str, system: System, column: str, value: object) -> None:
-    ts = day_start(DAY) + 3600
+async def test_readyz_warns_of_damaged_rows_until_a_check_finds_none(url: str) -> None:
     with changing(url) as connection:
-        change = f"UPDATE prices SET {column} = :value WHERE zone = 'ee' AND ts = :ts"  # noqa: S608
-        if not is_taken(connection, change, value=value, ts=ts):
-            assert system == "postgresql"
-            return
+        connection.execute(text("UPDATE day_scores SET days_ahead = 99 WHERE issued_on = :day"), {"day": str(DAY)})
+    snapshot = Snapshot(Settings(), StillClock(NOW))
     with Store(url) as store:
-        remove_damaged_history(store, [])
-        assert filled_parts(store.state, YEARS_FILLED_KEY) == {}
-        record_filled_part(store.state, YEARS_FILLED_KEY, "2025", NOW)
-        remove_damaged_history(store, [])
-        assert filled_parts(store.state, YEARS_FILLED_KEY) == {"2025": NOW}
-        assert store.prices.count() == DAYS * 24 * 4 - 1
-
-
-@pytest.mark.parametrize(("names", "left"), [(("ee_wind_mw",), {}), (("ee_load_mw",), {"2025-12-01": NOW})])
-def test_only_the_months_of_a_damaged_forecasts_source_are_filled_in_again(
-    url: str, system: System, names: tuple[str, ...], left: dict[str, int]
-) -> None:
-    with changing(url) as connection:
-        change = "UPDATE covariates SET start_ts = :value WHERE name = 'ee_wind_mw' AND issued_ts = :ts"
-        if not is_taken(connection, change, value=-1, ts=NOW):
-            assert system == "postgresql"
-            return
-    source = ScriptedWeather()
-    source.covariate_names = names
-    with Store(url) as store:
-        remove_damaged_history(store, [source])
-        assert filled_parts(store.state, filled_parts_key(source)) == left
+        updater = SnapshotUpdater(store, [snapshot], StillClock(NOW))
+        await updater.refresh()
+        assert not snapshot.troubles.warnings
+        store.look_for_damage()
+        await updater.refresh()
+        assert [*snapshot.troubles.warnings.values()] == [
+            "damaged rows of day_scores are left out: stop the server, and restore a backup"
+        ]
+        assert snapshot.data.hours.run is not None
+        left_out = "left out    damaged rows of day_scores: restore a backup"
+        assert left_out in status_lines(read_status(store, ESTONIA, NOW, is_past=False))
+        with changing(url) as connection:
+            connection.execute(text("DELETE FROM day_scores WHERE days_ahead = 99"))
+        store.look_for_damage()
+        await updater.refresh()
+        assert not snapshot.troubles.warnings
 
 
 @pytest.mark.parametrize("noted", ["x", None, "", b"\xff", 7])

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from itertools import count
 
 import pytest
-from sqlalchemy import event, select, text
+from sqlalchemy import event, select
 
 from tests.server.store.test_processes import answers, worker
 from tests.support.store.ingest_trial import (
@@ -17,16 +17,13 @@ from tests.support.store.ingest_trial import (
     takeover_quotes,
     takeover_trial,
 )
-from tests.support.store.stores import DAY, hourly, series, whole_day
-from tests.support.upstreams.sources import ScriptedWeather
+from tests.support.store.stores import DAY, hourly, whole_day
 from tunnihind.errors import StoreError
 from tunnihind.market import HOUR_S
 from tunnihind.pipeline.back_fill import (
     YEARS_FILLED_KEY,
     filled_parts,
-    filled_parts_key,
     record_filled_part,
-    remove_damaged_history,
 )
 from tunnihind.store.schema import metadata, source_health
 from tunnihind.store.store import Store
@@ -110,30 +107,6 @@ async def test_a_takeover_that_fails_is_neither_logged_nor_counted(
         await trial.ingest(TAKEOVER_FIRST, TOMORROW, after_s=HOUR_S)
     assert not trial.observer.refused
     assert not caplog.messages
-
-
-def test_a_full_disk_at_any_write_leaves_no_damaged_part_marked_as_filled(store: Store) -> None:
-    weather = ScriptedWeather()
-    month_key = filled_parts_key(weather)
-    store.prices.add(whole_day(DAY), source="elering", seen_ts=NOW)
-    store.covariates.add({weather.covariate: [series(NOW, [1.0, 2.0])]})
-    record_filled_part(store.state, YEARS_FILLED_KEY, "2025", NOW)
-    record_filled_part(store.state, month_key, "2025-12-01", NOW)
-    with store.database.writing() as connection:
-        connection.execute(text("UPDATE prices SET eur_mwh = 1e300 WHERE zone = 'ee'"))
-        connection.execute(text("UPDATE covariates SET scale = -1"))
-    before = contents(store)
-    for writes in count():
-        try:
-            with disk_full_after(writes, store):
-                remove_damaged_history(store, [weather])
-        except StoreError:
-            assert contents(store) == before
-        else:
-            break
-    assert writes > 3
-    assert store.prices.count() == 72
-    assert filled_parts(store.state, YEARS_FILLED_KEY) == filled_parts(store.state, month_key) == {}
 
 
 def test_parts_that_two_threads_record_at_once_are_all_recorded(store: Store) -> None:

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import update
 
 from tests.support.store.stores import emptied, series, utc
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.vintages import superseded_forecast_mask, without_superseded_weather_runs
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.pipeline.retention import KEEP_COVARIATES_DAYS, delete_superfluous, superfluous_issues
-from tunnihind.store.schema import covariates
 from tunnihind.store.store import Store
 
 NAME = "wind_speed_100m@ee_west"
@@ -88,15 +86,6 @@ def test_read_for_an_instant_it_is_what_forecasts_look_at_from_then_on_and_half_
             assert seen_of[0][-1] == seen_of[1][-1]
         else:
             assert seen_of[0] == seen_of[1]
-
-
-def test_read_for_an_instant_a_damaged_run_does_not_take_the_place_of_the_one_before_it(store: Store) -> None:
-    store.covariates.add({NAME: [run(RUN), run(RUN + 6 * HOUR_S, RUN + 8 * HOUR_S), run(RUN + DAY_S)]})
-    as_of = RUN + 3 * DAY_S
-    with store.database.writing() as connection:
-        connection.execute(update(covariates).where(covariates.c.issued_ts == RUN + 8 * HOUR_S).values(series=b"\0"))
-    needed = store.covariates.read_archive(superseded=partial(superseded_forecast_mask, as_of=as_of)).series[NAME]
-    assert [issue.run_ts for issue in needed] == [RUN, RUN + DAY_S]
 
 
 @settings(deadline=None, max_examples=30)
