@@ -2,12 +2,12 @@
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final, Literal, NamedTuple, Protocol
 
 from tunnihind.forecast.known import IssuedSeries
-from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, market_time_unit
+from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, market_time_unit
 
 _MAX_QUOTES: Final = 500
 """At most this many quotes of a day are kept. More are not needed, because a day with more than 100 different
@@ -111,13 +111,6 @@ class CovariateSource(Protocol):
         """
 
 
-class PriceFault(NamedTuple):
-    """A problem with a zone's prices. `ts` is the start of the affected period, or None if the period is unknown."""
-
-    ts: int | None
-    problem: str
-
-
 def days_between(first: date, last: date) -> Iterator[date]:
     """Yield every day from `first` to `last`, both included."""
     for offset in range((last - first).days + 1):
@@ -163,25 +156,6 @@ def inferred_step(day: date, quotes: Sequence[Quote]) -> int:
     return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in quotes) else QUARTER_S
 
 
-def sheets_with_faults(
-    sheets: Sequence[DaySheet], faults: Sequence[PriceFault], source: str, zone: Zone, first: date, last: date
-) -> list[DaySheet]:
-    """Note the faults of a zone on the sheets of the affected days, and return the sheets in chronological order.
-
-    A fault with a known period affects only that period's delivery day. A fault with an unknown period affects all days
-    from `first` to `last`. Faults of other days are left out. An affected day without a sheet gets an empty sheet. If a
-    sheet has several faults, only the first is noted.
-    """
-    by_day = {sheet.day: sheet for sheet in sheets}
-    for fault in faults:
-        for day in _doubtful_days(fault, first, last):
-            sheet = by_day.get(day) or DaySheet(source, zone, day, market_time_unit(day), ())
-            by_day[day] = replace(sheet, fault=sheet.fault or fault.problem)
-    return [by_day[day] for day in sorted(by_day)]
-
-
-def _doubtful_days(fault: PriceFault, first: date, last: date) -> Iterable[date]:
-    if fault.ts is None:
-        return days_between(first, last)
-    day = delivery_day(fault.ts)
-    return [day] if first <= day <= last else []
+def faulty_sheets(fault: str, source: str, zone: Zone, first: date, last: date) -> list[DaySheet]:
+    """Return an empty sheet with `fault` for each day from `first` to `last`."""
+    return [DaySheet(source, zone, day, market_time_unit(day), (), fault) for day in days_between(first, last)]

@@ -17,7 +17,7 @@ from aiohttp import ClientSession
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable
 from tunnihind.market import Zone, day_end, day_start
-from tunnihind.sources.base import DaySheet, PriceFault, Quote, day_ranges, day_sheets, days_between, sheets_with_faults
+from tunnihind.sources.base import DaySheet, Quote, day_ranges, day_sheets, days_between, faulty_sheets
 from tunnihind.sources.entsoe_xml import SOURCE, Acknowledgement, TimeSeries, parse_document, series_of_lowest_positions
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 
@@ -120,7 +120,7 @@ class EntsoePrices:
                 failures.append(error)
                 if zone == self._zones[0] and not isinstance(error, BadAnswer):
                     raise
-                sheets += sheets_with_faults([], [PriceFault(None, error.problem)], self.name, zone, first, last)
+                sheets += faulty_sheets(error.problem, self.name, zone, first, last)
                 if isinstance(error, SourceUnreachable | RateLimited):
                     break  # an unreachable or overloaded platform would not answer for the other zones either
         if len(failures) == len(self._zones):

@@ -15,7 +15,7 @@ from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, PriceLimits, day_end, day_start, publication_time
 from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices
 from tunnihind.sources.base import DaySheet
-from tunnihind.sources.elering import EleringPrices, parse_zone_quotes
+from tunnihind.sources.elering import EleringPrices, parse_sheets
 
 DAY = date(2025, 12, 15)
 ROW = '{"success":true,"data":{"ee":[{"timestamp":%s,"price":%s}]}}'
@@ -120,18 +120,18 @@ async def test_rows_may_come_in_any_order(session: ClientSession) -> None:
 @pytest.mark.parametrize(
     ("stamp", "price", "place"),
     [
-        ("1765753200", '"12.5"', r"row 1 .*\$\.price"),
-        ("1765753200", "null", r"row 1 .*\$\.price"),
-        ("1765753200", "1e999", r"row 1 .*\$\.price"),
-        ("1765753200", "NaN", r"row 1 .*\$\.price"),
-        ("1765753200", "Infinity", r"row 1 .*\$\.price"),
-        ("1765753200", "-Infinity", r"row 1 .*\$\.price"),
-        ("1765753200", "nan", r"row 1 .*\$\.price"),
-        ("1765753200", "1_0", r"row 1 .*\$\.price"),
-        ("NaN", "12.5", r"row 1 .*\$\.timestamp"),
-        ("1765753200000", "12.5", r"row 1 .*\$\.timestamp"),
-        ("0", "12.5", r"row 1 .*\$\.timestamp"),
-        ('"2025-12-15T00:00:00Z"', "12.5", r"row 1 .*\$\.timestamp"),
+        ("1765753200", '"12.5"', r"\$\[1\]\.price"),
+        ("1765753200", "null", r"\$\[1\]\.price"),
+        ("1765753200", "1e999", r"\$\[1\]\.price"),
+        ("1765753200", "NaN", r"\$\[1\]\.price"),
+        ("1765753200", "Infinity", r"\$\[1\]\.price"),
+        ("1765753200", "-Infinity", r"\$\[1\]\.price"),
+        ("1765753200", "nan", r"\$\[1\]\.price"),
+        ("1765753200", "1_0", r"\$\[1\]\.price"),
+        ("NaN", "12.5", r"\$\[1\]\.timestamp"),
+        ("1765753200000", "12.5", r"\$\[1\]\.timestamp"),
+        ("0", "12.5", r"\$\[1\]\.timestamp"),
+        ('"2025-12-15T00:00:00Z"', "12.5", r"\$\[1\]\.timestamp"),
     ],
 )
 @pytest.mark.parametrize("broken", ["ee", "fi"])
@@ -159,16 +159,6 @@ async def test_a_bad_row_is_named_and_costs_its_own_zone_alone(
             assert isinstance(verdict, tuple)
 
 
-async def test_a_row_without_a_price_costs_its_own_day_alone(session: ClientSession) -> None:
-    tomorrow = DAY + timedelta(days=1)
-    quotes = flat_quotes(DAY, tomorrow, HOUR_S)["fi"]
-    rows = [{"timestamp": ts, "price": None if ts == day_start(DAY) else price} for ts, price in quotes.items()]
-    async with FakeElering({}) as server:
-        server.say(json.dumps({"success": True, "data": {"fi": rows}}).encode())
-        sheets = await fetch(session, server, DAY, tomorrow)
-    assert {sheet.day: bool(sheet.fault) for sheet in sheets} == {DAY: True, tomorrow: False}
-
-
 async def test_rows_that_are_no_list_are_a_fault_of_every_day_that_was_asked_for(session: ClientSession) -> None:
     async with FakeElering({}) as server:
         server.say(b'{"success":true,"data":{"fi":{}}}')
@@ -194,7 +184,7 @@ async def test_rows_that_are_no_list_are_a_fault_of_every_day_that_was_asked_for
 )
 def test_a_malformed_answer_is_refused_with_its_place(body: str, place: str) -> None:
     with pytest.raises(BadAnswer, match=f"^elering: .*{place}"):
-        parse_zone_quotes(body.encode())
+        parse_sheets(body.encode(), DAY, DAY)
 
 
 json_values = st.recursive(
@@ -209,7 +199,7 @@ answer_like = st.fixed_dictionaries({"success": json_values, "data": st.fixed_di
 @given(body=st.binary() | st.text().map(str.encode) | (json_values | answer_like).map(json.dumps).map(str.encode))
 def test_no_answer_raises_anything_but_bad_answer(body: bytes) -> None:
     with suppress(BadAnswer):
-        parse_zone_quotes(body)
+        parse_sheets(body, DAY, DAY)
 
 
 @pytest.mark.parametrize(
