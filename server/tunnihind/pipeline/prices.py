@@ -6,16 +6,17 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
+from itertools import chain
 from typing import Final
 
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError
-from tunnihind.market import Market
+from tunnihind.market import Market, Zone
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, forget_filled_parts
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.settings import COMMAND
-from tunnihind.settling.settling import PriceAnswer, PriceSettler
+from tunnihind.settling.settling import PriceSettler
 from tunnihind.sources.base import DaySheet, PriceSource
 from tunnihind.store.prices import AddedCounts
 from tunnihind.store.store import Store
@@ -43,7 +44,7 @@ class _IngestRound:
     first: date
     last: date
     on_change: Callable[[], None]
-    answers: dict[str, PriceAnswer] = field(default_factory=dict)
+    answers: list[Sequence[DaySheet]] = field(default_factory=list)
     added: AddedCounts = field(default_factory=AddedCounts)
     has_usable_answer: bool = False
     is_over: bool = False
@@ -147,7 +148,7 @@ class PriceIngest:
         async with self._settling_lock:
             round_.is_over = True
             if round_.answers:
-                await self._settle(round_, list(round_.answers.values()))
+                await self._settle(round_, list(chain.from_iterable(round_.answers)))
         results = (request.result() for request in requests if request.done())
         return [error for error in results if error is not None]
 
@@ -165,19 +166,19 @@ class PriceIngest:
 
         If `round_` is over, settle the prices at once. Raises SourceError, StoreError.
         """
-        answer = PriceAnswer(source.name, await source.fetch_sheets(round_.first, round_.last))
+        sheets = await source.fetch_sheets(round_.first, round_.last)
         async with self._settling_lock:
-            round_.answers[source.name] = answer
+            round_.answers.append(sheets)
             if round_.is_over:
-                await self._settle(round_, [answer])
-        faults = [answer.whole_zone_fault(zone) for zone in self._zones]
+                await self._settle(round_, sheets)
+        faults = [_whole_zone_fault(sheets, zone) for zone in self._zones]
         if all(faults):
             raise BadAnswer(source.name, faults[0])
         round_.has_usable_answer = True
-        return answer.sheets
+        return sheets
 
-    async def _settle(self, round_: _IngestRound, answers: Sequence[PriceAnswer]) -> None:
-        outcome = await asyncio.to_thread(self._settler.settle, answers, int(self._clock.now()))
+    async def _settle(self, round_: _IngestRound, sheets: Sequence[DaySheet]) -> None:
+        outcome = await asyncio.to_thread(self._settler.settle, sheets, int(self._clock.now()))
         round_.added += outcome.added
         round_.on_change()
 
@@ -188,6 +189,15 @@ class PriceIngest:
     async def _failure_advice(self) -> str:
         has_prices = await asyncio.to_thread(self._store.state.prices_changed_at) is not None
         return "" if has_prices else _NOTHING_YET
+
+
+def _whole_zone_fault(sheets: Sequence[DaySheet], zone: Zone) -> str:
+    """Return a zone's first fault if all sheets of the zone have a fault.
+
+    If a sheet has no fault, or if the zone has no sheet, return an empty string.
+    """
+    faults = [sheet.fault for sheet in sheets if sheet.zone == zone]
+    return faults[0] if faults and all(faults) else ""
 
 
 def _requested_pause_s(error: SourceError) -> float:

@@ -29,24 +29,8 @@ type _Settled = dict[Zone, dict[date, SettledDay]]
 
 
 @dataclass(frozen=True, slots=True)
-class PriceAnswer:
-    """A source's name, and the sheets from one call of its method `fetch_sheets`."""
-
-    source: str
-    sheets: Sequence[DaySheet]
-
-    def whole_zone_fault(self, zone: Zone) -> str:
-        """Return a zone's first fault if all sheets of the zone have a fault.
-
-        If a sheet has no fault, or if the zone has no sheet, return an empty string.
-        """
-        faults = [sheet.fault for sheet in self.sheets if sheet.zone == zone]
-        return faults[0] if faults and all(faults) else ""
-
-
-@dataclass(frozen=True, slots=True)
 class SettlingOutcome:
-    """The result of settling answers.
+    """The result of settling sheets.
 
     `added` counts the new, corrected and unchanged prices. If a zone's unconfirmed prices were withdrawn because the
     new prices contradicted all settled days that they cover, `wrong_since` is the earliest instant at which a price of
@@ -105,20 +89,19 @@ class PriceSettler:
             return first - _DAY, last
         return first, last + _DAY if last + _DAY in known else last
 
-    def settle(self, answers: Sequence[PriceAnswer], now: int) -> SettlingOutcome:
+    def settle(self, sheets: Sequence[DaySheet], now: int) -> SettlingOutcome:
         """Settle the prices that the rule accepts, and record the held-back days, in one transaction.
 
         Raises StoreError.
         """
         with self._store.database.writing():
-            outcome, news = self._settle(answers, now)
+            outcome, news = self._settle(sheets, now)
             if outcome.wrong_since is not None:
                 self._on_withdrawn(outcome.wrong_since)
         self._report(news)
         return outcome
 
-    def _settle(self, answers: Sequence[PriceAnswer], now: int) -> tuple[SettlingOutcome, _News]:
-        sheets = [sheet for answer in answers for sheet in answer.sheets]
+    def _settle(self, sheets: Sequence[DaySheet], now: int) -> tuple[SettlingOutcome, _News]:
         if not sheets:
             self._store.state.record_refresh(now)
             return SettlingOutcome(), _News()

@@ -40,7 +40,7 @@ from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_sta
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled_part
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.rule import ACCEPT_DISPUTED_AFTER_S, SettledDay, rule_on_days
-from tunnihind.settling.settling import PriceAnswer, PriceSettler
+from tunnihind.settling.settling import PriceSettler
 from tunnihind.settling.sheet import ReasonCode
 from tunnihind.sources.base import DaySheet, Quote, day_sheets
 from tunnihind.store.prices import AGREED, IMPORTED, AddedCounts, Price
@@ -236,7 +236,7 @@ def test_a_past_day_that_is_asked_for_alone_withdraws_no_other_day(store: Store)
         assert (last - first).days == 1
         quotes = {zone: [Quote(*row) for row in prices.items()] for zone, prices in said.items()}
         sheets = [sheet for zone, rows in quotes.items() for sheet in day_sheets("elering", zone, rows, first, last)]
-        settling.settle([PriceAnswer("elering", sheets)], trial.now)
+        settling.settle(sheets, trial.now)
     assert [trial.shows(day) for day in (corrected, TODAY, TOMORROW)] == ["wrong", "right", "right"]
 
 

@@ -1,6 +1,7 @@
 """Answers of sources over time, and the prices that a store settles from them."""
 
 from datetime import date, timedelta
+from itertools import chain
 from typing import Final
 
 from tests.support.clocks import local
@@ -21,7 +22,7 @@ from tunnihind.market import (
     market_time_unit,
     publication_time,
 )
-from tunnihind.settling.settling import PriceAnswer, PriceSettler, SettlingOutcome
+from tunnihind.settling.settling import PriceSettler, SettlingOutcome
 from tunnihind.sources.base import DaySheet, Quote, day_sheets, days_between
 from tunnihind.store.prices import AGREED, Price
 from tunnihind.store.store import Store
@@ -114,12 +115,8 @@ class SettlingTrial:
         return self.store.witnesses.held_back()
 
     def _ask(self) -> list[SettlingOutcome]:
-        answers = [
-            PriceAnswer(source, self._sheets(source, lie))
-            for source in self.sources
-            if (lie := self._says.get(source)) is not None
-        ]
-        return [self._settler.settle(answers, self.now)] if answers else []
+        answers = [self._sheets(source, lie) for source in self.sources if (lie := self._says.get(source)) is not None]
+        return [self._settler.settle(list(chain.from_iterable(answers)), self.now)] if answers else []
 
     def _sheets(self, source: str, lie: Lie) -> list[DaySheet]:
         today = delivery_day(self.now)
