@@ -21,12 +21,12 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Run
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, publication_time, utc_midnight
 from tunnihind.pipeline.retention import delete_superfluous, superfluous_issues
+from tunnihind.settling.witness import Witness
 from tunnihind.sources.entsoe import AREA_CODES
 from tunnihind.sources.entsoe_forecasts import publication_deadline
 from tunnihind.sources.open_meteo import RUN_EVERY_S
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness
 from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
 
 FIRST: Final = date(2026, 1, 1)

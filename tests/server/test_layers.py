@@ -14,16 +14,16 @@ INTEGRATION = Path(__file__).parents[2] / "custom_components" / "tunnihind"
 
 SERVER_FROM_BELOW = (
     *("errors", "clock", "numerals", "market", "public_holidays", "weather_points", "price_series", "settings"),
-    *("forecast", "sources", "store", "files", "settling", "pipeline", "api", "web", "service", "cli"),
+    *("forecast", "sources", "settling", "store", "files", "pipeline", "api", "web", "service", "cli"),
 )
 """The packages and files of the server, from the lowest up. Each imports only from those before it."""
 
 KEPT_APART = {
     "sources": {"forecast.known", "forecast.known_days"},
-    "store": {"forecast.known", "forecast.run", "forecast.scoring"},
+    "store": {"forecast.known", "forecast.run", "forecast.scoring", "settling.witness"},
     "files": {"forecast.known", "store.prices"},
-    "settling": {"forecast", "sources", "store"},
-    "api": {"forecast", "store"},
+    "settling": {"sources"},
+    "api": {"forecast", "settling.witness", "store"},
     "web": {"api", "forecast.known", "forecast.run", "forecast.scoring"},
 }
 """Packages that may import only these of the packages below them."""

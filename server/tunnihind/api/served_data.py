@@ -31,8 +31,8 @@ from tunnihind.market import (
     rounded_market_price,
 )
 from tunnihind.price_series import PriceSeries
+from tunnihind.settling.witness import Witness
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness
 
 
 class Percentiles(NamedTuple):

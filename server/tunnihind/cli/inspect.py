@@ -19,10 +19,11 @@ from tunnihind.pipeline.back_fill import BackFillProgress, progress_by_source
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.service.snapshot_updater import read_weather_scores
 from tunnihind.settings import Settings
+from tunnihind.settling.witness import Witness
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness, held_back_lines, unconfirmed_lines, zones_without_prices_text
+from tunnihind.store.witnesses import held_back_lines, unconfirmed_lines, zones_without_prices_text
 
 _UNCONFIRMED_S: Final = 14 * DAY_S
 """Unconfirmed prices are not listed if their period began more than this many seconds ago."""

@@ -14,9 +14,9 @@ from tunnihind.errors import BadAnswer, RateLimited, SourceError
 from tunnihind.market import Market, Zone
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, forget_filled_parts
 from tunnihind.pipeline.observer import Observer
+from tunnihind.pipeline.settler import PriceSettler
 from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.settings import COMMAND
-from tunnihind.settling.settling import PriceSettler
 from tunnihind.sources.base import DaySheet, PriceSource
 from tunnihind.store.prices import AddedCounts
 from tunnihind.store.store import Store

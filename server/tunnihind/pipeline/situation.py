@@ -15,8 +15,8 @@ from tunnihind.pipeline.schedule import (
     ZoneSituation,
     next_delivery_day,
 )
+from tunnihind.pipeline.settler import RETRY_HELD_FOR_DAYS
 from tunnihind.price_series import PriceSeries
-from tunnihind.settling.settling import RETRY_HELD_FOR_DAYS
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.rows import Instant
 from tunnihind.store.store import Store

@@ -1,5 +1,5 @@
-"""Turns the sources' answers into settled prices.
+"""Turns the sources' answers into settled prices. All functions are pure; `pipeline.settler` stores what they settle.
 
-`sheet` checks one source's prices of a day. `day_prices` compares two versions of a day's prices. `rule` decides which
-prices of a zone's delivery day are settled. `settling` stores the prices that `rule` settles.
+`sheet` checks one source's prices of a day. `witness` is what the source last said about the day. `day_prices` compares
+two versions of a day's prices. `rule` decides which prices of a zone's delivery day are settled.
 """

@@ -1,12 +1,13 @@
 """Compares two versions of a delivery day's prices. All functions are pure."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import Final, NamedTuple, Self
 
-from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, floor_hour, hourly_prices, hours_of
+from tunnihind.market import HOUR_S, STEPS, day_end, day_start, hours_of
 
 TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
 """Prices that differ by at most this much count as equal. This tolerance covers a cent of rounding and the errors of
@@ -30,55 +31,56 @@ class PricePair(NamedTuple):
 class DayPrices:
     """The prices of a day in EUR/MWh.
 
-    `quarters` maps the start of a quarter to its price. `whole_hours` maps the start of an hour to the price that was
-    given for the whole hour.
+    `given` maps a step in seconds to the prices that were given at this step, by the start of each period.
     """
 
-    quarters: dict[int, float] = field(default_factory=dict)
-    whole_hours: dict[int, float] = field(default_factory=dict)
+    given: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, day: date, prices: Sequence[float]) -> Self:
-        """Return the prices of a complete day.
-
-        `prices` lists the day's hourly or quarter-hourly prices in chronological order.
-        """
+        """Return the prices of a complete day. `prices` lists them in chronological order, all at one step."""
         step_s = (day_end(day) - day_start(day)) // len(prices)
-        by_ts = dict(zip(range(day_start(day), day_end(day), step_s), prices, strict=True))
-        return cls(quarters=by_ts) if step_s == QUARTER_S else cls(whole_hours=by_ts)
+        return cls({step_s: dict(zip(range(day_start(day), day_end(day), step_s), prices, strict=True))})
 
     @cached_property
-    def hours(self) -> dict[int, float]:
-        """The day's hourly prices in EUR/MWh, by the start of each hour, in chronological order.
+    def by_step(self) -> dict[int, dict[int, float]]:
+        """The known prices at each of `STEPS`, by the start of the period, in chronological order.
 
-        If the prices of all four quarters of an hour are known, the hour's price is their mean.
+        If the prices of all parts of a period are known, the period's price is their mean.
         """
-        return dict(sorted((self.whole_hours | hourly_prices(self.quarters)).items()))
+        known: dict[int, dict[int, float]] = {}
+        part_s, parts = STEPS[-1], dict[int, float]()
+        for step_s in reversed(STEPS):
+            means = mean_prices(parts, part_s, step_s)
+            known[step_s] = parts = dict(sorted({**self.given.get(step_s, {}), **means}.items()))
+            part_s = step_s
+        return known
+
+    @property
+    def hours(self) -> dict[int, float]:
+        """The known hourly prices in EUR/MWh, by the start of each hour, in chronological order."""
+        return self.by_step[HOUR_S]
 
     @property
     def in_order(self) -> tuple[float, ...]:
-        """The prices of all quarters in chronological order, or the hourly prices if a quarter is missing."""
-        by_quarter = len(self.quarters) * QUARTER_S == len(self.hours) * HOUR_S
-        return tuple((self.quarters if by_quarter else self.hours).values())
+        """The prices in chronological order, at the shortest step at which no part of a known hour is missing."""
+        known_s = len(self.hours) * HOUR_S
+        complete = (prices for step_s, prices in self.by_step.items() if len(prices) * step_s == known_s)
+        return tuple(next(complete).values())
 
     def is_whole(self, day: date) -> bool:
         """Return whether every hour of a day has a price."""
         return len(self.hours) == len(hours_of(day))
 
     def pairs_with(self, other: DayPrices) -> list[PricePair]:
-        """Return a pair of prices for each quarter that is in both versions, in chronological order.
+        """Return a pair of prices for each shortest period that is in both versions, in chronological order.
 
-        If no quarter of an hour has a pair, and both versions have a price of the hour, the hour has a pair.
+        If both versions have a price of a longer period, the period has a pair only if none of its parts has one.
         """
-        pairs = [
-            PricePair(ts, price, other.quarters[ts]) for ts, price in self.quarters.items() if ts in other.quarters
-        ]
-        by_quarter = {floor_hour(pair.ts) for pair in pairs}
-        pairs += [
-            PricePair(ts, price, other.hours[ts])
-            for ts, price in self.hours.items()
-            if ts in other.hours and ts not in by_quarter
-        ]
+        pairs: list[PricePair] = []
+        for step_s, prices in self.by_step.items():
+            theirs, paired = other.by_step[step_s], {pair.ts - pair.ts % step_s for pair in pairs}
+            pairs += [PricePair(ts, prices[ts], theirs[ts]) for ts in prices.keys() & theirs.keys() - paired]
         return sorted(pairs)
 
     def first_difference(self, other: DayPrices) -> PricePair | None:
@@ -90,36 +92,54 @@ class DayPrices:
         return bool(self.hours.keys() & other.hours.keys()) and self.first_difference(other) is None
 
     def has_periods_missing_from(self, other: DayPrices) -> bool:
-        """Return whether this version has an hour or a quarter that the other version lacks."""
-        return bool(self.hours.keys() - other.hours.keys() or self.quarters.keys() - other.quarters.keys())
+        """Return whether this version has a period that the other version lacks."""
+        return any(prices.keys() - other.by_step[step_s].keys() for step_s, prices in self.by_step.items())
 
     def repeats(self, other: DayPrices) -> bool:
         """Return whether this version agrees with the other version, and has no period that the other version lacks."""
         return self.agrees_with(other) and not self.has_periods_missing_from(other)
 
-    def rows_replacing(self, settled: DayPrices) -> list[tuple[int, int, float]]:
-        """Return the rows to store so that this version replaces the settled prices. Each row is (start, step, price).
+    def replacing(self, settled: DayPrices) -> dict[int, dict[int, float]]:
+        """Return the prices to store, by step, so that this version replaces the settled prices.
 
-        If a new price differs from the settled price by at most a cent, the row keeps the settled price. If this
-        version gives a price for a whole hour, and the hour's four settled quarters have another mean, each quarter
-        gets the hour's price. If this version gives an hour's four quarters, and a price for the whole hour is settled,
-        the quarters' mean replaces the settled price.
+        If a new price differs from the settled price by at most a cent, the settled price stays. If this version gives
+        a price for a whole period whose parts are settled, and the parts have another mean, each part gets the
+        period's price. If this version gives a period's parts, and a price for the whole period is settled, the parts'
+        mean replaces the settled price.
         """
-        rows = [(ts, QUARTER_S, _price_to_keep(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
-        if self.quarters:
-            earlier = settled.whole_hours.keys() & self.hours.keys()
-            rows += [(ts, HOUR_S, _price_to_keep(self.hours[ts], settled.whole_hours[ts])) for ts in sorted(earlier)]
-        for hour, price in self.whole_hours.items():
-            quarters = {ts: settled.quarters.get(ts) for ts in range(hour, hour + HOUR_S, QUARTER_S)}
-            if None in quarters.values():
-                rows.append((hour, HOUR_S, _price_to_keep(price, settled.whole_hours.get(hour))))
-            else:
-                is_equal = not PricePair(hour, price, settled.hours[hour]).differs
-                rows += [
-                    (ts, QUARTER_S, known if is_equal and known is not None else price)
-                    for ts, known in quarters.items()
-                ]
-        return rows
+        stored: dict[int, dict[int, float]] = {step_s: {} for step_s in STEPS}
+        for step_s, prices in self.by_step.items():
+            given, earlier = self.given.get(step_s, {}), settled.given.get(step_s, {})
+            for ts, price in prices.items():
+                part_s, parts = settled._shortest_parts(ts, step_s) if ts in given else (step_s, {})
+                if parts:
+                    differs = PricePair(ts, price, settled.by_step[step_s][ts]).differs
+                    stored[part_s] |= dict.fromkeys(parts, price) if differs else parts
+                elif ts in given or ts in earlier:
+                    stored[step_s][ts] = _price_to_keep(price, earlier.get(ts))
+        return stored
+
+    def _shortest_parts(self, ts: int, step_s: int) -> tuple[int, dict[int, float]]:
+        """Return the shortest step at which all parts of a period have a price, and these prices by start.
+
+        Without such a step, there are no prices.
+        """
+        for part_s, prices in self.by_step.items():
+            parts = {part: prices[part] for part in range(ts, ts + step_s, part_s) if part in prices}
+            if part_s < step_s and len(parts) * part_s == step_s:
+                return part_s, parts
+        return step_s, {}
+
+
+def mean_prices(prices: Mapping[int, float], step_s: int, longer_s: int) -> dict[int, float]:
+    """Map each period of `longer_s` seconds to the unrounded mean of its prices, which are given by `step_s` seconds.
+
+    A period with a missing price has no mean, because the mean of the other prices would be wrong.
+    """
+    by_period = defaultdict[int, list[float]](list)
+    for ts, price in prices.items():
+        by_period[ts - ts % longer_s].append(price)
+    return {ts: sum(parts) / len(parts) for ts, parts in by_period.items() if len(parts) * step_s == longer_s}
 
 
 def _price_to_keep(price: float, settled: float | None) -> float:

@@ -16,13 +16,13 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.market import HOUR_S, STEPS
 from tunnihind.settling.day_prices import TOLERANCE_EUR_MWH, DayPrices, PricePair
 
 type DaysAround = Mapping[date, DayPrices]
 """The settled prices of the delivery days around a day."""
 
-_LONGEST_SHIFT_QUARTERS: Final = 3 * HOUR_S // QUARTER_S
+_LONGEST_SHIFT_S: Final = 3 * HOUR_S
 _MIN_EXPLAINED_PRICES: Final = 4
 """A mistake must explain at least this many differing prices, because fewer could be a coincidence."""
 _MIN_EXPLAINED_SHARE: Final = 0.9
@@ -46,8 +46,8 @@ _CHANCE: Final = 0.01
 """If chance makes unrelated cents look multiplied with a higher probability, cents tell nothing."""
 _ROUNDING_EUR_MWH: Final = 0.005 + 1e-9
 _EXACT_EUR_MWH: Final = 1e-6
-_CENTS_EUR_MWH: Final = {QUARTER_S: 0.01, HOUR_S: 0.0025}
-"""The market's prices are multiples of this, by their step in seconds: whole cents, or means of four whole cents."""
+_CENTS_EUR_MWH: Final = {step_s: 0.01 * STEPS[-1] / step_s for step_s in STEPS}
+"""The market's prices are multiples of this, by their step in seconds: whole cents, or means of whole cents."""
 
 
 def is_likelier(ours: DayPrices, theirs: DayPrices, around: DaysAround) -> bool:
@@ -87,7 +87,8 @@ class Difference:
     @property
     def step_s(self) -> int:
         """The seconds from one pair to the next."""
-        return QUARTER_S if len(self.pairs) > len(self.ours.hours) else HOUR_S
+        steps = (step_s for step_s in STEPS if len(self.pairs) <= len(self.ours.by_step[step_s]))
+        return next(steps, STEPS[-1])
 
     @property
     def is_in_single_prices(self) -> bool:
@@ -98,7 +99,7 @@ class Difference:
     def shift_s(self) -> int:
         """The seconds by which our prices are late, negative if they are early, or 0 if no shift explains the rest."""
         by_ts = {pair.ts: pair.theirs for pair in self.pairs}
-        for late_s in range(self.step_s, _LONGEST_SHIFT_QUARTERS * QUARTER_S + 1, self.step_s):
+        for late_s in range(self.step_s, _LONGEST_SHIFT_S + 1, self.step_s):
             needed = max(_MIN_EXPLAINED_PRICES, _MIN_EXPLAINED_SHARE * len(self.differing) - late_s // self.step_s)
             for by_s in (late_s, -late_s):
                 moved = [PricePair(ts, ours, by_ts[ts - by_s]) for ts, ours, _ in self.differing if ts - by_s in by_ts]
@@ -133,10 +134,10 @@ def _evidence(difference: Difference, around: DaysAround) -> float:
     """Return how much likelier our version is: at least 1 if clearly ours is right, at most -1 if clearly theirs is."""
     if difference.is_in_single_prices:
         return _evidence_of_jumps(difference, around)
-    if evidence := _evidence_of_quarters(difference):
+    if evidence := _evidence_of_first_parts(difference):
         return evidence
     if difference.shift_s:
-        step_s = HOUR_S if difference.shift_s % HOUR_S == 0 else QUARTER_S
+        step_s = max(step_s for step_s in STEPS if difference.shift_s % step_s == 0)
         return _evidence_of_repeats(difference, around) + _evidence_of_shape(difference, around, step_s)
     if difference.factor:
         return _evidence_of_cents(difference) or (
@@ -148,7 +149,7 @@ def _evidence(difference: Difference, around: DaysAround) -> float:
 def _evidence_of_jumps(difference: Difference, around: DaysAround) -> int:
     """Compare outliers: prices that are farther from the prices beside them than the days around ever jump."""
     agreed = {pair.ts: pair.ours for pair in difference.pairs if not pair.differs}
-    courses = [agreed, *(_prices_by_step(day, difference.step_s) for day in around.values())]
+    courses = [agreed, *(day.by_step[difference.step_s] for day in around.values())]
     highest = max((abs(later - price) for course in courses for price, later in pairwise(course.values())), default=0)
 
     def is_outlier(ts: int, price: float) -> bool:
@@ -162,17 +163,16 @@ def _evidence_of_jumps(difference: Difference, around: DaysAround) -> int:
     return theirs - ours
 
 
-def _evidence_of_quarters(difference: Difference) -> int:
+def _evidence_of_first_parts(difference: Difference) -> int:
     """Compare hours: a version is wrong if each of its hours has the price of the other version's first quarter."""
 
-    def has_first_quarters(one: DayPrices, other: DayPrices) -> bool:
-        pairs = [
-            PricePair(hour, price, other.quarters[hour]) for hour, price in one.hours.items() if hour in other.quarters
-        ]
+    def has_first_parts(one: DayPrices, other: DayPrices) -> bool:
+        starts = other.by_step[STEPS[-1]]
+        pairs = [PricePair(hour, price, starts[hour]) for hour, price in one.hours.items() if hour in starts]
         return bool(pairs) and not any(pair.differs for pair in pairs)
 
     ours, theirs = difference.ours, difference.theirs
-    return has_first_quarters(theirs, ours) - has_first_quarters(ours, theirs)
+    return has_first_parts(theirs, ours) - has_first_parts(ours, theirs)
 
 
 def _evidence_of_repeats(difference: Difference, around: DaysAround) -> int:
@@ -188,7 +188,7 @@ def _evidence_of_repeats(difference: Difference, around: DaysAround) -> int:
     if list(first.values()) == list(last.values()):
         # One version is the other turned round, which tells nothing.
         return 0
-    neighbours = {ts: price for day in around.values() for ts, price in _prices_by_step(day, difference.step_s).items()}
+    neighbours = {ts: price for day in around.values() for ts, price in day.by_step[difference.step_s].items()}
     agreed = {pair.ts: pair.ours for pair in difference.pairs if not pair.differs}
 
     def score(prices: Mapping[int, float], by_s: int) -> int:
@@ -207,8 +207,9 @@ def _evidence_of_repeats(difference: Difference, around: DaysAround) -> int:
 
 def _evidence_of_cents(difference: Difference) -> int:
     """Compare cents: a product skips some cents, and the original skips none."""
-    if difference.step_s == HOUR_S and (difference.ours.quarters or difference.theirs.quarters):
-        # Means of rounded quarters skip no cents.
+    versions = difference.ours, difference.theirs
+    if any(prices.by_step[step_s] for prices in versions for step_s in STEPS if step_s < difference.step_s):
+        # Means of rounded prices skip no cents.
         return 0
     large, small = difference.sizes
     for_large, cents = 1 if difference.is_larger else -1, _CENTS_EUR_MWH[difference.step_s]
@@ -253,7 +254,7 @@ def _correlation(one: np.ndarray, other: np.ndarray) -> float:
 
 def _clock_prices(prices: DayPrices, step_s: int) -> list[float]:
     """Return a whole day's prices of the 23 clock hours that every day has once; empty if prices are missing."""
-    values, count = list(_prices_by_step(prices, step_s).values()), HOUR_S // step_s
+    values, count = list(prices.by_step[step_s].values()), HOUR_S // step_s
     return values[: 2 * count] + values[-21 * count :] if len(values) >= 23 * count else []
 
 
@@ -268,10 +269,6 @@ def _evidence_of_level(difference: Difference, around: DaysAround) -> float:
 
 def _level(prices: DayPrices) -> float:
     return max(abs(fmean(prices.hours.values())), TOLERANCE_EUR_MWH)
-
-
-def _prices_by_step(prices: DayPrices, step_s: int) -> dict[int, float]:
-    return prices.quarters if step_s == QUARTER_S else prices.hours
 
 
 def _shift_in_words(shift_s: int) -> str:

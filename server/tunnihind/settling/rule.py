@@ -10,11 +10,11 @@ from functools import cached_property
 from itertools import combinations
 from typing import Final
 
-from tunnihind.market import HOUR_S, QUARTER_S, iso_utc, market_time_unit
+from tunnihind.market import HOUR_S, iso_utc, market_time_unit
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.mistakes import DaysAround, is_likelier, mistake_in_words
 from tunnihind.settling.sheet import HeldReason, ReasonCode, reason_to_doubt
-from tunnihind.store.witnesses import Witness
+from tunnihind.settling.witness import Witness
 
 AROUND: Final = timedelta(weeks=4)
 """The rule compares a day's prices with the settled days that are at most this far away."""
@@ -86,15 +86,15 @@ class Claim:
     comparison: AnswerComparison
     around: DaysAround
 
-    @cached_property
+    @property
     def prices(self) -> DayPrices:
-        """The claim's prices in EUR/MWh, by the start of each period."""
-        return DayPrices.of(self.witness.day, self.witness.prices)
+        """The claim's prices in EUR/MWh."""
+        return self.witness.day_prices
 
     @cached_property
     def doubt(self) -> HeldReason | None:
         """The reason to doubt the claim's prices, or None if there is no reason."""
-        return reason_to_doubt(self.witness.prices, [day.in_order for day in self.around.values()])
+        return reason_to_doubt(self.witness.prices, [tuple(day.hours.values()) for day in self.around.values()])
 
     @property
     def source(self) -> str:
@@ -166,7 +166,7 @@ def _compare_answer(days: Mapping[date, Witness], settled: Mapping[date, Settled
     heard_ts = max((witness.heard_ts for witness in days.values()), default=0)
     wrong, right, has_returned, detail = [], 0, False, ""
     for day in sorted(settled.keys() & days.keys()):
-        prices, known = DayPrices.of(day, days[day].prices), settled[day].prices
+        prices, known = days[day].day_prices, settled[day].prices
         if days[day].heard_ts < heard_ts or not prices.pairs_with(known):
             continue
         if prices.agrees_with(known):
@@ -278,11 +278,10 @@ def _acceptable_claim(credible: Sequence[Claim], settled: SettledDay | None) -> 
 def _preference_key(one: Claim) -> tuple[bool, bool]:
     """Return a sort key for the claims of a disputed day. The rule settles the first claim that need not wait longer.
 
-    Claims of sources that contradict no agreed day come first. Among equals, claims with quarters come first if the day
-    was traded in quarters.
+    Claims of sources that contradict no agreed day come first. Among equals, claims at the step at which the day was
+    traded come first.
     """
-    lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
-    return one.comparison.contradicts_agreed_day, lacks_quarters
+    return one.comparison.contradicts_agreed_day, not one.prices.by_step[market_time_unit(one.witness.day)]
 
 
 def _ruling(

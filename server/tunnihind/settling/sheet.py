@@ -15,10 +15,12 @@ from tunnihind.market import HOUR_S, QUARTER_S, STEPS, PriceLimits, day_end, day
 from tunnihind.sources.base import DaySheet, Quote
 
 _MIN_ZERO_HOURS: Final = 16
-_MAX_LAST_EQUAL: Final = {HOUR_S: 10, QUARTER_S: 24}
-"""A day may end in at most this many equal prices, by their step in seconds. Prices that are missing after noon may be
-given as a repetition of the last price."""
-_MAX_DAY_HOURS: Final = 25
+_MAX_LAST_EQUAL_S: Final = 6 * HOUR_S
+_MAX_LAST_EQUAL_HOURS: Final = 10
+"""A day may end in at most this many seconds or whole hours of equal prices, because hours are more often equal than
+shorter periods. Prices that are missing after noon may be given as a repetition of the last price."""
+_MAX_DAY_S: Final = 25 * HOUR_S
+_UNITS: Final = {HOUR_S: ("an hour", "hours"), QUARTER_S: ("a quarter", "quarters")}
 _COPIED_SHARE: Final = 0.9
 _COPIED_EUR_MWH: Final = 0.02 + 1e-9
 _NEARLY_COPIED_EUR_MWH: Final = 1.0 + 1e-9
@@ -77,7 +79,7 @@ def reason_to_doubt(prices: Sequence[float], other_days: Iterable[Sequence[float
     quarter). Such prices are more likely a mistake of the source than real prices. Doubtful prices are settled only
     if they agree with another source's prices or with settled prices.
     """
-    step_s = HOUR_S if len(prices) <= _MAX_DAY_HOURS else QUARTER_S
+    step_s = _step_of_day(prices)
     zero_hours = prices.count(0.0) * step_s / HOUR_S
     if zero_hours >= _MIN_ZERO_HOURS:
         return HeldReason(ReasonCode.ZEROS, f"{zero_hours:g} hours are exactly 0.00")
@@ -89,15 +91,17 @@ def reason_to_doubt(prices: Sequence[float], other_days: Iterable[Sequence[float
             share = "every" if hours == other else "almost every"
             return HeldReason(ReasonCode.COPY, f"{share} price equals another day's")
     last_equal = sum(1 for _ in takewhile(lambda price: price == prices[-1], reversed(prices)))
-    if last_equal > _MAX_LAST_EQUAL[step_s]:
+    if last_equal * step_s > (_MAX_LAST_EQUAL_HOURS * HOUR_S if step_s == HOUR_S else _MAX_LAST_EQUAL_S):
         return HeldReason(ReasonCode.FLAT, f"the last {last_equal} prices are all {prices[-1]:g}")
     return None
 
 
+def _step_of_day(prices: Sequence[float]) -> int:
+    return next(step_s for step_s in STEPS if len(prices) * step_s <= _MAX_DAY_S)
+
+
 def _hourly_means(prices: Sequence[float]) -> list[float]:
-    if len(prices) <= _MAX_DAY_HOURS:
-        return list(prices)
-    return [sum(quarters) / len(quarters) for quarters in batched(prices, HOUR_S // QUARTER_S, strict=True)]
+    return [sum(parts) / len(parts) for parts in batched(prices, HOUR_S // _step_of_day(prices), strict=True)]
 
 
 def _is_copy(hours: Sequence[float], other: Sequence[float]) -> bool:
@@ -132,7 +136,7 @@ def _off_grid_reason(sheet: DaySheet) -> HeldReason | None:
         return HeldReason(ReasonCode.OFF_GRID, f"each price is for {sheet.step_s / 60:g} minutes")
     for ts, _ in sheet.quotes:
         if ts % sheet.step_s:
-            unit = "a quarter" if sheet.step_s == QUARTER_S else "an hour"
+            unit, _ = _unit_in_words(sheet.step_s)
             return HeldReason(ReasonCode.OFF_GRID, f"{iso_utc(ts)} is not the start of {unit}")
         if not day_start(sheet.day) <= ts < day_end(sheet.day):
             return HeldReason(ReasonCode.OFF_GRID, f"{iso_utc(ts)} is not in delivery day {sheet.day}")
@@ -153,11 +157,14 @@ def _gap_reason(sheet: DaySheet) -> HeldReason | None:
     expected = (day_end(sheet.day) - day_start(sheet.day)) // step_s
     if len(starts) == expected:
         return None
-    if step_s == QUARTER_S:
-        lone = [
-            ts for ts in starts if ts % HOUR_S == 0 and starts.isdisjoint(range(ts + QUARTER_S, ts + HOUR_S, QUARTER_S))
-        ]
+    _, units = _unit_in_words(step_s)
+    if step_s < HOUR_S:
+        lone = [ts for ts in starts if ts % HOUR_S == 0 and starts.isdisjoint(range(ts + step_s, ts + HOUR_S, step_s))]
         if len(lone) > 1:
-            return HeldReason(ReasonCode.MIXED_SPACING, f"{len(lone)} hours are among the quarters")
-    unit = "quarters" if step_s == QUARTER_S else "hours"
-    return HeldReason(ReasonCode.INCOMPLETE, f"{len(starts)} of {expected} {unit}")
+            return HeldReason(ReasonCode.MIXED_SPACING, f"{len(lone)} hours are among the {units}")
+    return HeldReason(ReasonCode.INCOMPLETE, f"{len(starts)} of {expected} {units}")
+
+
+def _unit_in_words(step_s: int) -> tuple[str, str]:
+    """Return the words for one period of `step_s` seconds, and for several."""
+    return _UNITS.get(step_s) or (f"{step_s // 60} minutes", f"periods of {step_s // 60} minutes")

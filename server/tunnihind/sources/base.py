@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Final, Literal, NamedTuple, Protocol
 
 from tunnihind.forecast.known import IssuedSeries
-from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, market_time_unit
+from tunnihind.market import STEPS, Zone, day_end, day_start, market_time_unit
 
 _MAX_QUOTES: Final = 500
 """At most this many quotes of a day are kept. More are not needed, because a day with more than 100 different
@@ -147,13 +147,13 @@ def day_sheets(
 
 
 def inferred_step(day: date, quotes: Sequence[Quote]) -> int:
-    """Return the step in seconds: an hour if all quotes start on the hour, and a quarter of an hour otherwise.
+    """Return the longest step in seconds at which all quotes start, or the shortest step if there is none.
 
     If there are fewer than two different starts, return the market time unit of `day`.
     """
     if len({quote.ts for quote in quotes}) < 2:  # noqa: PLR2004
         return market_time_unit(day)
-    return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in quotes) else QUARTER_S
+    return next((step_s for step_s in STEPS if all(quote.ts % step_s == 0 for quote in quotes)), STEPS[-1])
 
 
 def faulty_sheets(fault: str, source: str, zone: Zone, first: date, last: date) -> list[DaySheet]:

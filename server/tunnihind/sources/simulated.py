@@ -11,7 +11,7 @@ from tunnihind.forecast.known import Floats, IssuedSeries
 from tunnihind.market import (
     DAY_S,
     HOUR_S,
-    QUARTER_S,
+    STEPS,
     day_end,
     day_start,
     market_time_unit,
@@ -44,7 +44,7 @@ class SimulatedSource:
         now = self._clock.now()
         published = [day for day in days_between(first, last) if publication_time(day) <= now]
         sheets = []
-        for step_s in (HOUR_S, QUARTER_S):
+        for step_s in STEPS:
             sheets += self._sheets([day for day in published if market_time_unit(day) == step_s], step_s)
         return sheets
 

@@ -53,17 +53,24 @@ class Price(NamedTuple):
     eur_mwh: float
 
 
-class PriceVersion(NamedTuple):
+class StoredPrice(StoredRow):
     """A version of a price in EUR/MWh without VAT, and the source of this version.
 
     The server first saw this version of the price at `seen_ts`. Only forecasts issued at `known_ts` or later may use
     this version.
     """
 
-    seen_ts: int
-    known_ts: int
-    eur_mwh: float
+    zone: Zone
+    ts: PeriodStart
+    step_s: Step
+    seen_ts: Instant
+    known_ts: Instant
+    eur_mwh: Annotated[float, msgspec.Meta(ge=-HIGHEST_PRICE, le=HIGHEST_PRICE)]
     source: str
+
+    def __post_init__(self) -> None:
+        if self.ts % self.step_s:
+            raise ValueError(f"ts is {self.ts}, at which no period of {self.step_s} s begins")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +99,7 @@ class PriceBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _PriceRow, list, database.damaged_tables)
+        self.rows = TableRows(table, StoredPrice, list, database.damaged_tables)
 
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> AddedCounts:
         """Store new prices and corrections.
@@ -136,7 +143,7 @@ class PriceBook:
             eur_mwh=rows[:, 5].copy(),
         )
 
-    def newest_versions(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], PriceVersion]:
+    def newest_versions(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], StoredPrice]:
         """Map (zone, start of a period, step) to the newest version of the period's price. Raises StoreError.
 
         Only periods that begin in [first_ts, last_ts] are included.
@@ -188,7 +195,7 @@ class PriceBook:
 
     def _add(self, connection: Connection, prices: Sequence[Price], source: str, seen_ts: int) -> AddedCounts:
         newest = self._newest_versions(connection, prices[0].ts, prices[-1].ts)
-        rows, confirmed, corrected, unchanged = [], [], 0, 0
+        versions, confirmed, corrected, unchanged = list[StoredPrice](), [], 0, 0
         for zone, ts, step_s, eur_mwh in prices:
             earlier = newest.get((zone, ts, step_s))
             outranked = earlier is not None and earlier.source in VOUCHED and source not in VOUCHED
@@ -198,50 +205,27 @@ class PriceBook:
                     confirmed.append({"of": zone, "at": ts, "step": step_s, "seen": earlier.seen_ts})
                 continue
             if earlier is None:
-                known = publication_time(delivery_day(ts)) if seen_ts >= ts else seen_ts
-                version = PriceVersion(seen_ts, known, eur_mwh, source)
+                seen, known = seen_ts, publication_time(delivery_day(ts)) if seen_ts >= ts else seen_ts
             else:
                 # Even if the clock was set back, a correction must be newer than the corrected price.
-                version = PriceVersion(
-                    max(seen_ts, earlier.seen_ts + 1), max(seen_ts, earlier.known_ts), eur_mwh, source
-                )
+                seen, known = max(seen_ts, earlier.seen_ts + 1), max(seen_ts, earlier.known_ts)
                 corrected += 1
-            newest[zone, ts, step_s] = version
-            rows.append((zone, ts, step_s, *version))
+            version = newest[zone, ts, step_s] = StoredPrice(zone, ts, step_s, seen, known, eur_mwh, source)
+            versions.append(version)
         if confirmed:
             key = (table.c.zone == bindparam("of"), table.c.ts == bindparam("at"), table.c.step_s == bindparam("step"))
             confirming = update(table).where(*key, table.c.seen_ts == bindparam("seen")).values(source=source)
             connection.execute(confirming, confirmed)
             self._state.record_served_change(connection)
-        if rows:
-            names = [column.name for column in table.columns]
+        if versions:
             # If a damaged row has the key of a new row, the upsert replaces the damaged row.
-            upsert(connection, table, [dict(zip(names, row, strict=True)) for row in rows])
-            delete_past_forecasts_since(
-                connection, min(newest[zone, ts, step_s].known_ts for zone, ts, step_s, *_ in rows)
-            )
-        return AddedCounts(len(rows) - corrected, corrected, unchanged)
+            upsert(connection, table, [msgspec.structs.asdict(version) for version in versions])
+            delete_past_forecasts_since(connection, min(version.known_ts for version in versions))
+        return AddedCounts(len(versions) - corrected, corrected, unchanged)
 
     def _newest_versions(
         self, connection: Connection, first_ts: int, last_ts: int
-    ) -> dict[tuple[Zone, int, int], PriceVersion]:
+    ) -> dict[tuple[Zone, int, int], StoredPrice]:
         where = table.c.zone.in_(ZONES), table.c.ts.between(first_ts, last_ts)
         found = sorted(self.rows.read(connection, *where), key=attrgetter("seen_ts"))
-        return {
-            (row.zone, row.ts, row.step_s): PriceVersion(row.seen_ts, row.known_ts, row.eur_mwh, row.source)
-            for row in found
-        }
-
-
-class _PriceRow(StoredRow):
-    zone: Zone
-    ts: PeriodStart
-    step_s: Step
-    seen_ts: Instant
-    known_ts: Instant
-    eur_mwh: Annotated[float, msgspec.Meta(ge=-HIGHEST_PRICE, le=HIGHEST_PRICE)]
-    source: str
-
-    def __post_init__(self) -> None:
-        if self.ts % self.step_s:
-            raise ValueError(f"ts is {self.ts}, at which no period of {self.step_s} s begins")
+        return {(version.zone, version.ts, version.step_s): version for version in found}

@@ -3,14 +3,14 @@
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from math import isfinite
 
 from sqlalchemy import ColumnElement, delete
 
-from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, hours_of
+from tunnihind.market import STEPS, ZONES, Zone, day_end, day_start
 from tunnihind.settings import COMMAND
+from tunnihind.settling.witness import Witness
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.rows import (
@@ -25,33 +25,6 @@ from tunnihind.store.rows import (
 )
 from tunnihind.store.schema import witnesses as table
 from tunnihind.store.state import StateBook
-
-
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """One source's last prices for a zone's whole delivery day.
-
-    `prices` lists hourly or quarter-hourly prices in EUR/MWh. If no answer had readable, complete and possible prices,
-    `prices` is empty. The source has repeated `prices` since `since_ts`, and last gave them at `heard_ts`. If the
-    newest answer is held back, `reason` is a `ReasonCode`, and `detail` describes the reason in words. Otherwise, both
-    are empty. `replaced` lists the settled prices of the day that were replaced when the source took over: when it had
-    contradicted every settled day for so long that its prices became settled. It is empty if the source never did.
-    """
-
-    source: str
-    zone: Zone
-    day: date
-    prices: Sequence[float]
-    since_ts: Instant
-    heard_ts: Instant
-    reason: str = ""
-    detail: str = ""
-    replaced: Sequence[float] = ()
-
-    @property
-    def repeated_for_s(self) -> int:
-        """The number of seconds for which the source has repeated `prices`."""
-        return self.heard_ts - self.since_ts
 
 
 class WitnessBook:
@@ -161,7 +134,7 @@ def _witness(row: _WitnessRow) -> Witness:
 
 def _day_of_numbers(text: str, day: date) -> tuple[float, ...]:
     prices: tuple[float, ...] = from_json(text, tuple[float, ...])
-    hours = len(hours_of(day))
-    if len(prices) not in {0, hours, hours * HOUR_S // QUARTER_S} or not all(map(isfinite, prices)):
+    counts = {len(range(day_start(day), day_end(day), step_s)) for step_s in STEPS}
+    if len(prices) not in {0, *counts} or not all(map(isfinite, prices)):
         raise ValueError(f"its {len(prices)} prices are not a day of finite numbers")
     return prices

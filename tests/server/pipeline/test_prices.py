@@ -54,7 +54,7 @@ async def test_a_part_of_tomorrow_is_held_until_the_whole_of_it_is_there(store: 
 async def test_zeros_are_held_and_released_when_prices_come(
     store: Store, session: ClientSession, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "tunnihind.settling.settling")
+    caplog.set_level(logging.INFO, "tunnihind.pipeline.settler")
     async with FakeElering(two_days()) as server:
         trial = IngestTrial(store, elering(session, server))
         server.zero(TOMORROW)

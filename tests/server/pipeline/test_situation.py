@@ -14,9 +14,9 @@ from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Zone, day_start
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled_part
 from tunnihind.pipeline.schedule import Situation, ZoneSituation
 from tunnihind.pipeline.situation import read_situation
+from tunnihind.settling.witness import Witness
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness
 
 NOW = local("2025-12-15 10:00")
 TODAY = date(2025, 12, 15)

@@ -23,7 +23,11 @@ DAY: Final = date(2025, 12, 16)
 
 def days_of(quotes: dict[int, float], first: date, last: date) -> dict[date, DayPrices]:
     days = {day: range(day_start(day), day_end(day), QUARTER_S) for day in days_between(first, last)}
-    return {day: DayPrices({ts: quotes[ts] for ts in of}) for day, of in days.items() if all(ts in quotes for ts in of)}
+    return {
+        day: DayPrices({QUARTER_S: {ts: quotes[ts] for ts in of}})
+        for day, of in days.items()
+        if all(ts in quotes for ts in of)
+    }
 
 
 MADE_UP: Final = days_of(made_up_quotes(DAY - AROUND, DAY)["ee"], DAY - AROUND, DAY)
@@ -31,7 +35,8 @@ BEFORE: Final = {day: prices for day, prices in MADE_UP.items() if day < DAY}
 
 
 def changed(prices: DayPrices, change: Callable[[int, float], float]) -> DayPrices:
-    return DayPrices({ts: change(n, price) for n, (ts, price) in enumerate(prices.quarters.items())})
+    quarters = prices.by_step[QUARTER_S].items()
+    return DayPrices({QUARTER_S: {ts: change(n, price) for n, (ts, price) in enumerate(quarters)}})
 
 
 @given(st.lists(st.floats(-500, 4000).map(lambda price: round(price, 2)), min_size=96, max_size=96), st.integers(0, 96))
@@ -83,10 +88,10 @@ def test_on_real_days_the_mistake_is_almost_never_likelier(shared: Path, kind: s
     for zone in ZONES:
         days = days_of(quotes[zone], date(2025, 10, 1), date(2025, 12, 31))
         for day in days_between(date(2025, 11, 1), date(2025, 12, 30)):
-            before, right, after = (list(days[day + timedelta(days=n)].quarters.values()) for n in (-1, 0, 1))
-            wrong = dict(zip(days[day].quarters, mistake(before, right, after), strict=True))
+            before, right, after = (list(days[day + timedelta(days=n)].by_step[QUARTER_S].values()) for n in (-1, 0, 1))
+            wrong = dict(zip(days[day].by_step[QUARTER_S], mistake(before, right, after), strict=True))
             around = {other: days[other] for other in days if day - AROUND <= other < day}
-            versions = days[day], DayPrices(wrong)
+            versions = days[day], DayPrices({QUARTER_S: wrong})
             found[True] += is_likelier(*versions, around)
             found[False] += is_likelier(*versions[::-1], around)
             found[None] += 1

@@ -38,14 +38,14 @@ from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.inspect import read_status, status_lines
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled_part
+from tunnihind.pipeline.settler import PriceSettler
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.rule import ACCEPT_DISPUTED_AFTER_S, SettledDay, rule_on_days
-from tunnihind.settling.settling import PriceSettler
 from tunnihind.settling.sheet import ReasonCode
+from tunnihind.settling.witness import Witness
 from tunnihind.sources.base import DaySheet, Quote, day_sheets
 from tunnihind.store.prices import AGREED, IMPORTED, AddedCounts, Price
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness
 
 FIRST = TODAY - timedelta(days=3)
 BEFORE = TODAY - timedelta(days=1)
@@ -82,7 +82,7 @@ async def test_a_bad_row_of_a_neighbour_costs_estonia_nothing(store: Store, sess
 async def test_half_days_are_told_in_one_line_and_settled_ones_not_at_all(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", "tunnihind.settling.settling")
+    caplog.set_level("INFO", "tunnihind.pipeline.settler")
     settle(store, until(right_quotes(), TODAY))
     half = {
         zone: {ts: p for ts, p in prices.items() if (ts - day_start(FIRST)) % DAY_S < DAY_S // 2}
@@ -272,9 +272,12 @@ def test_half_an_imported_day_of_zeros_is_not_filled_with_zeros_of_one_source(st
 def test_a_copy_of_a_day_that_has_quarters_only_before_noon_is_doubtful() -> None:
     quarters, noon = quarters_of(TODAY), day_start(TODAY) + 12 * HOUR_S
     today = DayPrices(
-        {ts: ts % 97.0 for ts in quarters if ts < noon}, dict.fromkeys(range(noon, day_end(TODAY), HOUR_S), 7.0)
+        {
+            QUARTER_S: {ts: ts % 97.0 for ts in quarters if ts < noon},
+            HOUR_S: dict.fromkeys(range(noon, day_end(TODAY), HOUR_S), 7.0),
+        }
     )
-    copy = Witness("elering", "ee", TOMORROW, tuple(today.hours[ts] for ts in sorted(today.hours)), NOW, NOW)
+    copy = Witness("elering", "ee", TOMORROW, tuple(today.hours.values()), NOW, NOW)
     ruling = rule_on_days([{TOMORROW: copy}], {TODAY: SettledDay(today, NOW, frozenset())}, TOMORROW)[TOMORROW]
     assert ruling.settles is None
     assert ruling.held["elering"].reason is ReasonCode.COPY

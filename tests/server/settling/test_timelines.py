@@ -43,8 +43,8 @@ from tunnihind.market import (
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.rule import AROUND, Ruling, SettledDay, rule_on_days
 from tunnihind.settling.sheet import HeldReason, checked_prices
+from tunnihind.settling.witness import Witness
 from tunnihind.sources.base import Quote, day_sheets, days_between
-from tunnihind.store.witnesses import Witness
 
 DAYS: Final = (date(2025, 12, 15), date(2026, 3, 28), date(2025, 10, 25))
 """An ordinary day, and the days before a change of clocks."""
@@ -144,7 +144,7 @@ class Timeline:
         return "R" if self.settled[tomorrow].prices.agrees_with(truth) else "w"
 
     def _settled(self, day: date, witness: Witness, ruling: Ruling, now: int) -> SettledDay:
-        prices, there = DayPrices.of(day, witness.prices), self.settled.get(day)
+        prices, there = witness.day_prices, self.settled.get(day)
         unconfirmed = frozenset[str]() if ruling.is_agreed else frozenset({witness.source})
         if there is None or not prices.agrees_with(there.prices):
             return SettledDay(prices, now, unconfirmed)

@@ -22,11 +22,11 @@ from tunnihind.market import (
     market_time_unit,
     publication_time,
 )
-from tunnihind.settling.settling import PriceSettler, SettlingOutcome
+from tunnihind.pipeline.settler import PriceSettler, SettlingOutcome
+from tunnihind.settling.witness import Witness
 from tunnihind.sources.base import DaySheet, Quote, day_sheets, days_between
 from tunnihind.store.prices import AGREED, Price
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness
 
 BOTH: Final = ("elering", "entsoe")
 ONE: Final = ("elering",)

@@ -13,11 +13,11 @@ from tests.support.upstreams.elering import Quotes
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Run
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, SeriesKey, Zone, day_end, day_start, hours_of
+from tunnihind.settling.witness import Witness
 from tunnihind.sources.base import days_between
 from tunnihind.store.prices import AddedCounts, Price
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness
 
 DAY = date(2025, 12, 15)
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
-from tunnihind.market import QUARTER_S, Market, Zone, day_end, day_start, delivery_day, hours_of
+from tunnihind.market import Market, Zone, day_end, day_start, delivery_day, hours_of
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.rule import AROUND, Ruling, SettledDay, rule_on_days
 from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices
+from tunnihind.settling.witness import Witness
 from tunnihind.sources.base import DaySheet
-from tunnihind.store.prices import AGREED, IMPORTED, VOUCHED, AddedCounts, Price
+from tunnihind.store.prices import AGREED, IMPORTED, VOUCHED, AddedCounts, Price, StoredPrice
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness, held_back_lines, zones_and_days_in_words
+from tunnihind.store.witnesses import held_back_lines, zones_and_days_in_words
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -122,7 +123,7 @@ class PriceSettler:
         settled, outcome = self._settled_days(first, last), SettlingOutcome()
         is_news = not all(_is_settled(one, settled[one.zone].get(one.day)) for one in witnesses.values() if one.prices)
         # The days around are many, and needed only to judge other prices than the settled ones.
-        around = self._settled_days(first - AROUND, last + AROUND) if is_news else settled
+        around = self._with_days_around(settled, first, last) if is_news else settled
         for zone in settled:
             rulings = rule_on_days(
                 [_witnesses_by_day(witnesses, source, zone) for source in self._sources], around[zone], waits_from
@@ -142,20 +143,23 @@ class PriceSettler:
 
     def _settled_days(self, first: date, last: date) -> _Settled:
         found: _Settled = {zone: {} for zone in self._market.zones}
-        rows = defaultdict(list)
-        for (zone, ts, step_s), version in sorted(
-            self._store.prices.newest_versions(day_start(first), day_end(last) - 1).items()
-        ):
-            rows[zone, delivery_day(ts)].append((ts, step_s, version))
-        for (zone, day), versions in rows.items():
-            prices = DayPrices()
-            for ts, step_s, version in versions:
-                (prices.quarters if step_s == QUARTER_S else prices.whole_hours)[ts] = version.eur_mwh
-            since_ts = min(version.seen_ts for _, _, version in versions)
-            sources = frozenset(version.source for _, _, version in versions)
-            imported_ts = max((version.seen_ts for _, _, version in versions if version.source == IMPORTED), default=0)
-            found[zone][day] = SettledDay(prices, since_ts, sources - VOUCHED, imported_ts)
+        newest = sorted(self._store.prices.newest_versions(day_start(first), day_end(last) - 1).items())
+        by_day = defaultdict[tuple[Zone, date], list[StoredPrice]](list)
+        for (zone, ts, _), version in newest:
+            by_day[zone, delivery_day(ts)].append(version)
+        for (zone, day), versions in by_day.items():
+            given = defaultdict[int, dict[int, float]](dict)
+            for version in versions:
+                given[version.step_s][version.ts] = version.eur_mwh
+            since_ts = min(version.seen_ts for version in versions)
+            sources = frozenset(version.source for version in versions)
+            imported_ts = max((version.seen_ts for version in versions if version.source == IMPORTED), default=0)
+            found[zone][day] = SettledDay(DayPrices(given), since_ts, sources - VOUCHED, imported_ts)
         return found
+
+    def _with_days_around(self, settled: _Settled, first: date, last: date) -> _Settled:
+        before, after = self._settled_days(first - AROUND, first - _DAY), self._settled_days(last + _DAY, last + AROUND)
+        return {zone: before[zone] | days | after[zone] for zone, days in settled.items()}
 
     def _store_rulings(
         self, zone: Zone, rulings: Mapping[date, Ruling], settled: Mapping[date, SettledDay], now: int
@@ -175,10 +179,13 @@ class PriceSettler:
         wrong = []
         for day, ruling in rulings.items():
             if ruling.settles is not None:
-                given, there = DayPrices.of(day, ruling.settles.prices), settled.get(day, _UNSETTLED)
+                given, there = ruling.settles.day_prices, settled.get(day, _UNSETTLED)
                 if not given.repeats(there.prices) or (ruling.is_agreed and not there.is_agreed):
-                    rows = [Price(zone, *row) for row in given.rows_replacing(there.prices)]
-                    prices[AGREED if ruling.is_agreed else ruling.settles.source] += rows
+                    prices[AGREED if ruling.is_agreed else ruling.settles.source] += [
+                        Price(zone, ts, step_s, price)
+                        for step_s, by_ts in given.replacing(there.prices).items()
+                        for ts, price in by_ts.items()
+                    ]
                 if not there.is_agreed and not given.agrees_with(there.prices):
                     wrong.append(there)
         wrong_since = None
@@ -232,8 +239,7 @@ def _witness_key(one: Witness) -> _Key:
 
 
 def _is_settled(one: Witness, settled: SettledDay | None) -> bool:
-    given = DayPrices.of(one.day, one.prices)
-    return settled is not None and given.repeats(settled.prices)
+    return settled is not None and one.day_prices.repeats(settled.prices)
 
 
 def _witnesses_by_day(witnesses: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
