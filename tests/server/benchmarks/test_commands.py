@@ -10,12 +10,10 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, timedelta
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 from urllib.request import urlopen
 
@@ -57,16 +55,6 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {"PRICES.csv": str(prices), "FORECASTS.csv": str(forecasts), "sqlite:///wind.db": url}
 
 
-@pytest.fixture
-def short_folder() -> Iterator[str]:
-    """Yield an empty folder.
-
-    The path of a browser's socket in it is shorter than the 108 characters that Linux allows.
-    """
-    with TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        yield folder
-
-
 def arguments_of(path: Path) -> list[str]:
     """Return the arguments that a benchmark's command gives to `python -m`, without the optional ones."""
     [command] = COMMAND.findall(path.read_text())
@@ -103,10 +91,10 @@ def run_for_a_while(module: str, arguments: list[str], environment: dict[str, st
 
 @pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
 def test_a_benchmark_starts_by_the_command_at_its_top(
-    path: Path, given: dict[str, str], interpreters: ForkServerContext, tmp_path: Path, short_folder: str
+    path: Path, given: dict[str, str], interpreters: ForkServerContext, tmp_path: Path
 ) -> None:
     module, *arguments = [given.get(word, word) for word in arguments_of(path)]
-    environment = {"TMPDIR": short_folder, "OPENBLAS_NUM_THREADS": "1"}
+    environment = {"TMPDIR": str(tmp_path), "OPENBLAS_NUM_THREADS": "1"}
     if path.stem == "bench_scale":
         # This benchmark starts a database and a web server in separate groups. With an empty PATH, it only reports that
         # it needs them.
