@@ -1,9 +1,7 @@
 """The answer with the accuracy of the served forecasts."""
 
-import asyncio
 import csv
 import json
-import threading
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -11,9 +9,7 @@ import pytest
 
 from tests.support.api.api_server import RunningServer, Serve
 from tests.support.pages.scored_data import SCORED, SCORED_DAY
-from tunnihind.api.routes import MAX_STORE_READERS
 from tunnihind.api.served_data import ServedData
-from tunnihind.errors import StoreError
 from tunnihind.forecast.scoring.decisions import Savings
 from tunnihind.forecast.scoring.live_scores import DayScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
@@ -108,13 +104,6 @@ async def test_the_table_is_of_the_last_366_days_or_of_a_year(table: Table) -> N
     ]
 
 
-async def test_the_table_is_not_sent_again_to_who_has_it(table: Table) -> None:
-    tag = (await table[0].ask("/api/v1/accuracy?format=csv")).headers["ETag"]
-    assert (await table[0].ask("/api/v1/accuracy?format=csv", f"If-None-Match: {tag}")).status == 304
-    packed = await table[0].ask("/api/v1/accuracy?format=csv", "Accept-Encoding: gzip")
-    assert packed.headers["Content-Encoding"] == "gzip"
-
-
 @pytest.mark.parametrize(
     ("query", "status", "said"),
     [
@@ -137,39 +126,3 @@ async def test_what_is_wrong_with_a_request_is_said(table: Table, query: str, st
 
 async def test_parameters_that_mean_nothing_are_ignored_as_ever(serve: Serve) -> None:
     assert (await (await serve()).ask("/api/v1/accuracy?cachebuster=7&cachebuster=8")).status == 200
-
-
-async def test_tables_are_read_two_at_a_time(serve: Serve) -> None:
-    reading, go_on = threading.Semaphore(0), threading.Event()
-
-    def slow(_first: date, _last: date) -> tuple[()]:
-        reading.release()
-        assert go_on.wait(30)
-        return ()
-
-    server = await serve(read_scores=slow)
-    slow_ones = [asyncio.ensure_future(server.ask("/api/v1/accuracy?format=csv")) for _ in range(MAX_STORE_READERS)]
-    try:
-        for _ in slow_ones:
-            assert await asyncio.to_thread(reading.acquire, timeout=30)
-        answer = await server.ask("/api/v1/accuracy?format=csv")
-        assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
-        assert (await server.ask("/api/v1/accuracy")).status == 200
-    finally:
-        go_on.set()
-    assert [answer.status for answer in await asyncio.gather(*slow_ones)] == [200, 200]
-
-
-async def test_a_table_that_cannot_be_read_says_why(serve: Serve) -> None:
-    def lost(_first: date, _last: date) -> tuple[()]:
-        raise StoreError("/data/t.db: it is no database", reason="it is no database")
-
-    answer = await (await serve(read_scores=lost)).ask("/api/v1/accuracy?format=csv")
-    assert (answer.status, answer.headers["Retry-After"]) == (503, "5")
-    assert json.loads(answer.body)["detail"] == "No scores can be read: it is no database."
-
-
-async def test_a_poll_with_nothing_new_gets_304(serve: Serve) -> None:
-    server = await serve()
-    tag = (await server.ask("/api/v1/accuracy")).headers["ETag"]
-    assert (await server.ask("/api/v1/accuracy", f"If-None-Match: {tag}")).status == 304

@@ -3,12 +3,11 @@ import re
 from datetime import date
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.api.api_server import HOUR, hours_view, make_run, make_view
-from tunnihind.api.answers import clamped_history_days, forecast_response, series_response
+from tunnihind.api.answers import forecast_response, series_response
 from tunnihind.api.models.prices import (
     DayAheadHour,
     ForecastHour,
@@ -22,7 +21,6 @@ from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import (
     DAY_S,
-    ESTONIA,
     HOUR_S,
     consumer_price,
     floor_hour,
@@ -190,51 +188,11 @@ def test_within_an_hour_only_now_and_a_moving_free_until_change(situation: tuple
     assert shown(start) == shown(start + second)
 
 
-def test_at_the_top_of_an_hour_its_price_is_current_and_its_forecast_is_past() -> None:
-    view = make_view({HOUR: 10.0}, make_run([1.0, 2.0], start=HOUR))
-    answer = forecast_response(view, HOUR, SETTINGS)
-    assert [hour.ts for hour in answer.day_ahead] == [HOUR]
-    assert [hour.ts for hour in answer.forecast] == [HOUR + HOUR_S]
-    before = forecast_response(view, HOUR - 1, SETTINGS)
-    assert [hour.ts for hour in before.forecast] == [HOUR, HOUR + HOUR_S]
-
-
-def test_with_nothing_known_lists_are_empty_and_the_window_starts_now() -> None:
-    answer = forecast_response(ServedData("empty", ESTONIA), HOUR + 99, SETTINGS)
-    assert (answer.day_ahead, answer.forecast, answer.made_at, answer.last_refresh) == ([], [], None, None)
-    assert answer.free_until == HOUR + 48 * HOUR_S
-    assert not answer.gated
-
-
-def test_free_until_is_capped_at_72_hours_after_now_without_being_floored() -> None:
-    view = make_view({HOUR + 35 * HOUR_S: 1.0}, None)
-    assert forecast_response(view, HOUR + 99, SETTINGS).free_until == HOUR + 99 + 72 * HOUR_S
-
-
-def test_an_hour_exactly_at_free_until_is_served_and_the_next_one_gates() -> None:
-    view = make_view({HOUR: 1.0}, make_run([5.0] * 48))
-    answer = forecast_response(view, HOUR + 5, SETTINGS)
-    assert answer.forecast[-1].ts == answer.free_until
-    assert not answer.gated
-    assert forecast_response(make_view({HOUR: 1.0}, make_run([5.0] * 49)), HOUR + 5, SETTINGS).gated
-
-
-def test_a_run_that_is_over_gives_no_forecast() -> None:
-    answer = forecast_response(make_view({HOUR: 1.0}, make_run([5.0], start=HOUR - 90 * HOUR_S)), HOUR, SETTINGS)
-    assert answer.forecast == []
-    assert answer.made_at is not None
-
-
 def test_an_hour_begun_since_the_view_was_read_shows_what_had_been_said_before_it() -> None:
     issued = {HOUR: Percentiles(1.0, 2.0, 3.0), HOUR + HOUR_S: Percentiles(-5.0, 5.0, 15.0)}
     view = make_view({}, make_run([5.0, 6.0, 7.0]), issued=issued)
     points = series_response(view, HOUR + HOUR_S + 1, SETTINGS).forecast
     assert [(point.ts, point.p50) for point in points[:2]] == [(HOUR, 2.0), (HOUR + HOUR_S, 5.0)]
-
-
-@pytest.mark.parametrize(("asked", "served"), [(0, 2), (1, 2), (2, 2), (7, 7), (14, 14), (15, 14), (99, 14)])
-def test_days_are_clamped_into_2_to_14(asked: int, served: int) -> None:
-    assert clamped_history_days(asked) == served
 
 
 def test_a_tiny_negative_price_is_served_as_zero_without_a_sign() -> None:
@@ -260,11 +218,3 @@ def test_the_largest_forecast_fits_into_a_rest_sensor_of_home_assistant() -> Non
     answer = forecast_response(view, HOUR + 3599, Settings(public_url=f"https://{'a' * 60}.example"))
     assert (len(answer.day_ahead), len(answer.forecast)) == (35, 72)
     assert len(msgspec.json.encode(answer)) < 16_384
-
-
-def test_the_days_of_23_and_25_hours_are_served_hour_by_hour() -> None:
-    for day, hours in ((date(2025, 3, 30), 23), (date(2025, 10, 26), 25)):
-        starts = hours_of(day)
-        view = make_view(dict.fromkeys(starts, 1.0), None)
-        assert [hour.ts for hour in forecast_response(view, starts[0], SETTINGS).day_ahead] == list(starts)
-        assert len(starts) == hours

@@ -19,6 +19,9 @@ REQUIRED = {
     "QuartersResponse": "zone currency now madeAt lastRefresh freeUntil gated backtest docs dayAhead forecast",
     "DayAheadQuarter": "ts startsAt eurMwh eurKwh hourly",
     "ForecastQuarter": "ts startsAt p10 p50 p90 p10Kwh p50Kwh p90Kwh",
+    "ScenariosResponse": (
+        "zone currency now madeAt lastRefresh freeUntil gated docs probability dayAhead ts paths pathsKwh"
+    ),
     "SeriesResponse": "now actuals forecast freeUntil gated",
     "SeriesActual": "ts eurMwh eurKwh",
     "SeriesForecastPoint": "ts p10 p50 p90 p10Kwh p50Kwh p90Kwh",

@@ -12,7 +12,7 @@ from tunnihind.api.answers import forecast_response, series_response
 from tunnihind.api.periods import ServedPeriods, served_periods
 from tunnihind.api.served_data import ServedData, issued_forecasts, runs_at_step
 from tunnihind.forecast.run import Run
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, floor_hour
+from tunnihind.market import HOUR_S, QUARTER_S, floor_hour
 from tunnihind.settings import Settings
 
 SETTINGS = Settings()
@@ -91,33 +91,6 @@ def test_of_quarters_made_at_the_same_instant_those_count_that_go_with_the_hours
     assert [run.p50.tolist() for run in found] == [quarters_of(run).p50.tolist() for run in (OLDER, other)]
 
 
-@given(
-    st.integers(0, 3 * HOUR_S),
-    st.lists(st.integers(-300, 900), min_size=1, max_size=90),
-    st.dictionaries(st.integers(-30, 30), st.integers(-500, 4000), min_size=1),
-    st.booleans(),
-)
-def test_hours_and_their_quarters_are_served_together(
-    later: int, levels: list[int], offsets: dict[int, int], has_quarters: bool
-) -> None:
-    now = HOUR + later
-    run = make_run(map(float, levels), start=HOUR + HOUR_S, made_at=HOUR + 60)
-    settled = {HOUR + n * HOUR_S: float(price) for n, price in offsets.items()}
-    view = view_of(settled, run, quarter_runs=(quarters_of(run),) if has_quarters else ())
-    answer = forecast_response(view, now, SETTINGS)
-    found = quarters_at(view, now, since=floor_hour(now))
-    by_hour: dict[int, list[float]] = {}
-    for ts, p50 in medians(found).items():
-        by_hour.setdefault(floor_hour(ts), []).append(p50)
-    assert {ts: pytest.approx(sum(four) / 4, abs=0.01) for ts, four in by_hour.items() if ts > now} == {
-        hour.ts: hour.p50 for hour in answer.forecast
-    }
-    assert [ts for ts, *_ in found.settled] == [hour.ts + n * QUARTER_S for hour in answer.day_ahead for n in range(4)]
-    hours = served_periods(view, now, SETTINGS, step_s=HOUR_S, since=floor_hour(now))
-    assert [(ts, round(price, 2)) for ts, price, _ in hours.settled] == [(h.ts, h.eur_mwh) for h in answer.day_ahead]
-    assert [(ts, said.p50) for ts, said in hours.forecast if ts > now] == [(h.ts, h.p50) for h in answer.forecast]
-
-
 @pytest.mark.parametrize("step_s", [QUARTER_S, HOUR_S])
 def test_what_was_forecast_of_the_past_is_served_though_nothing_has_been_settled_for_days(step_s: int) -> None:
     run = make_run(map(float, range(120)))
@@ -138,7 +111,3 @@ def test_periods_ascend_from_the_first_that_is_asked_for(later: int, first: int)
     for starts in ([ts for ts, *_ in found.settled], [ts for ts, _ in found.forecast]):
         assert starts == sorted(set(starts))
         assert all(ts >= since for ts in starts)
-
-
-def test_with_nothing_known_there_is_nothing() -> None:
-    assert quarters_at(ServedData("empty", ESTONIA), HOUR + 60) == ServedPeriods((), ())

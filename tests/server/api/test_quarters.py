@@ -1,7 +1,6 @@
 """The answers of `GET /api/v1/quarters`."""
 
 import re
-from datetime import date
 
 import msgspec
 import pytest
@@ -14,7 +13,7 @@ from tunnihind.api.answers import forecast_response, quarters_response
 from tunnihind.api.models.prices import QuartersResponse
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, QUARTERS_SINCE, day_end, day_start, floor_hour
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, QUARTERS_SINCE, day_start, floor_hour
 from tunnihind.settings import Settings
 
 SETTINGS = Settings(public_url="https://tunnihind.example")
@@ -111,27 +110,6 @@ def test_within_a_quarter_only_now_and_a_moving_free_until_change(
         for at in (start, start + second)
     ]
     assert shown[0] == shown[1]
-
-
-@pytest.mark.parametrize("minute", [0, 15, 30, 45])
-def test_at_a_full_quarter_its_price_is_current_and_its_forecast_is_past(minute: int) -> None:
-    edge = HOUR + HOUR_S + minute * 60
-    view = make_view({HOUR + n * HOUR_S: 1.0 for n in range(4)}, RUN, quarter_run=quarters_of(RUN))
-    before, after = (quarters_response(view, now, SETTINGS) for now in (edge - 1, edge))
-    assert [before.day_ahead[0].ts, before.forecast[0].ts] == [edge - QUARTER_S, edge]
-    assert [after.day_ahead[0].ts, after.forecast[0].ts] == [edge, edge + QUARTER_S]
-
-
-@pytest.mark.parametrize(
-    ("day", "quarters"), [(date(2026, 3, 29), 92), (date(2026, 10, 25), 100), (date(2026, 7, 1), 96)]
-)
-def test_a_delivery_day_has_all_its_quarters(day: date, quarters: int) -> None:
-    starts = range(day_start(day), day_end(day), QUARTER_S)
-    view = make_view({}, quarters={ts: float(n) for n, ts in enumerate(starts)})
-    answer = quarters_response(view, day_end(day) - HOUR_S, SETTINGS, days=2)
-    assert [quarter.ts for quarter in answer.day_ahead] == list(starts)
-    assert len(starts) == quarters
-    assert not any(quarter.hourly for quarter in answer.day_ahead)
 
 
 def test_quarters_are_marked_hourly_up_to_the_day_from_which_they_are_traded() -> None:

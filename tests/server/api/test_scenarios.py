@@ -11,7 +11,6 @@ from tests.support.api.api_server import HOUR, RunningServer, make_run, make_vie
 from tests.support.clocks import StillClock
 from tunnihind.api.answers import forecast_response
 from tunnihind.api.http.headers import coding_for_field
-from tunnihind.api.models.prices import ScenariosResponse
 from tunnihind.api.scenarios import scenarios_response
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot
@@ -67,12 +66,6 @@ def test_a_run_without_paths_has_none() -> None:
     assert (answer.ts, answer.paths, answer.paths_kwh) == ([], [], [])
 
 
-async def test_the_resource_takes_no_query_string(server: RunningServer) -> None:
-    answer = await server.ask("/api/v1/scenarios?resolution=15m")
-    assert answer.status == 400
-    assert b"no query string" in answer.body
-
-
 async def test_served_paths_are_those_of_the_data(server: RunningServer) -> None:
     body = json.loads((await server.ask("/api/v1/scenarios")).body)
     view = server.snapshot.data
@@ -87,7 +80,3 @@ def test_the_longest_answer_is_smaller_than_a_page() -> None:
     snapshot.replace_data(make_view({HOUR: 80.0}, make_run(levels.tolist())))
     assert len(snapshot.scenarios_answer("identity").body) < 80_000
     assert len(snapshot.scenarios_answer(coding_for_field("gzip")).body) < 40_000
-
-
-def test_field_names_are_the_apis_own() -> None:
-    assert ScenariosResponse.__struct_encode_fields__[-4:] == ("dayAhead", "ts", "paths", "pathsKwh")

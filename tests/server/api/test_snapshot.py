@@ -1,6 +1,3 @@
-import gzip
-from compression import zstd
-
 import msgspec
 import pytest
 from hypothesis import given
@@ -10,7 +7,7 @@ from tests.support.api.api_server import HOUR, NOW, make_view
 from tests.support.clocks import StillClock
 from tunnihind.api import snapshot as snapshot_module
 from tunnihind.api.answers import forecast_response
-from tunnihind.api.models.prices import ForecastResponse, QuartersResponse
+from tunnihind.api.models.prices import ForecastResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.errors import StoreError
@@ -82,21 +79,6 @@ def test_no_body_spans_the_top_of_an_hour(snapshot: Snapshot, clock: StillClock)
     assert body(snapshot).day_ahead[0].ts == HOUR + HOUR_S
 
 
-@pytest.mark.parametrize("days", [0, 14])
-@pytest.mark.parametrize("minute", [0, 15, 30, 45])
-def test_the_first_second_of_a_quarter_is_never_served_from_the_one_before(
-    snapshot: Snapshot, clock: StillClock, minute: int, days: int
-) -> None:
-    edge = HOUR + HOUR_S + minute * 60
-    made = []
-    for clock.instant in (edge - 0.001, edge):
-        answer = snapshot.quarters_answer(days, "identity")
-        made.append(msgspec.json.decode(answer.body, type=QuartersResponse))
-    assert [answer.now for answer in made] == [edge - 1, edge]
-    assert [answer.day_ahead[0].ts for answer in made] == [HOUR, HOUR] if days else [edge - QUARTER_S, edge]
-    assert [edge in {quarter.ts for quarter in answer.forecast} for answer in made] == [True, False]
-
-
 def test_quarters_have_a_tag_that_stays_within_a_quarter_and_over_codings(
     snapshot: Snapshot, clock: StillClock
 ) -> None:
@@ -107,12 +89,6 @@ def test_quarters_have_a_tag_that_stays_within_a_quarter_and_over_codings(
         assert snapshot.quarters_answer(0, "zstd").tag == tag != other
         clock.instant = edge + QUARTER_S
         assert snapshot.quarters_answer(0, "identity").tag != tag
-
-
-def test_compressed_bodies_hold_the_plain_one(snapshot: Snapshot) -> None:
-    plain = snapshot.series_answer(14, "identity").body
-    assert gzip.decompress(snapshot.series_answer(14, "gzip").body) == plain
-    assert zstd.decompress(snapshot.series_answer(14, "zstd").body) == plain
 
 
 def test_the_tag_stays_within_an_hour_and_over_codings(snapshot: Snapshot, clock: StillClock) -> None:
