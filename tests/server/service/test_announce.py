@@ -74,17 +74,12 @@ def said(caplog: pytest.LogCaptureFixture) -> Said:
     return lambda: [record.message for record in caplog.records if record.name.startswith("tunnihind")]
 
 
-async def test_a_client_finds_out_who_answers_where_and_what(network: DiscoveryClient) -> None:
+async def test_a_client_finds_who_answers_where_and_what_until_the_end(network: DiscoveryClient) -> None:
     async with announced(port=18080):
         assert await network.next_change(ID[:8]) == (ADDED, NAME)
         found = await network.service_info(NAME)
     assert (found.parsed_addresses(), found.port) == (["127.0.0.1"], 18080)
     assert found.decoded_properties == {"id": ID, "version": __version__, "api": "v1", "path": ""}
-
-
-async def test_the_announcement_is_taken_back_at_the_end(network: DiscoveryClient) -> None:
-    async with announced():
-        assert await network.next_change(ID[:8]) == (ADDED, NAME)
     assert await network.next_change(ID[:8]) == (REMOVED, NAME)
 
 
@@ -109,31 +104,18 @@ async def test_an_address_that_stays_is_announced_once(network: DiscoveryClient,
     assert said() == [f"announced on the local network as 'Tunnihind {ID[:8]}' at 127.0.0.1, port 8080"]
 
 
-async def test_without_a_network_it_is_said_once_and_made_good_when_there_is_one(
-    network: DiscoveryClient, said: Said
-) -> None:
-    addresses: list[str] = []
-    clock = HeldClock()
-    async with announced(addresses, clock=clock):
-        await clock.look_again()
-        await clock.look_again()
-        [line] = said()
-        assert line.startswith("not announced on the local network (this machine has no network now)")
-        addresses.append("127.0.0.1")
-        await clock.look_again()
-        assert await network.next_change(ID[:8]) == (ADDED, NAME)
-
-
+@pytest.mark.parametrize(("unusable", "why"), [([], "this machine has no network now)"), ([NOBODYS], "")])
 # The library closes its socket if it can't join a network.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-async def test_an_announcement_that_fails_is_said_in_plain_words_and_tried_again(
-    network: DiscoveryClient, said: Said
+async def test_an_announcement_that_fails_is_said_once_and_tried_again(
+    network: DiscoveryClient, said: Said, unusable: list[str], why: str
 ) -> None:
-    addresses, clock = [NOBODYS], HeldClock()
+    addresses, clock = unusable.copy(), HeldClock()
     async with announced(addresses, clock=clock):
         await clock.look_again()
+        await clock.look_again()
         [line] = said()
-        assert line.startswith("not announced on the local network (")
+        assert line.startswith(f"not announced on the local network ({why}")
         addresses[:] = ["127.0.0.1"]
         await clock.look_again()
         assert await network.next_change(ID[:8]) == (ADDED, NAME)

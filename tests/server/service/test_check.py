@@ -120,32 +120,25 @@ async def test_half_a_day_and_another_step_are_told(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "told"),
+    ("body", "status", "told", "has_answered"),
     [
-        (b'{"success":true,"data":{"ee":[{"time":1765792800,"price":1}]}}', 200, "missing required field `timestamp`"),
-        (b"<!doctype html><html><title>Maintenance</title></html>", 200, "can't be read"),
-        (b'{"success":true,"data":{}}', 200, "there are no prices of EE, LV, LT, FI"),
-        (b"who are you?", 401, "HTTP 401: who are you?"),
-        (b"overloaded", 503, "HTTP 503: overloaded"),
+        (b'{"success":true,"data":{"ee":[{"time":1765792800,"price":1}]}}', 200, "required field `timestamp`", True),
+        (b"<!doctype html><html><title>Maintenance</title></html>", 200, "can't be read", True),
+        (b'{"success":true,"data":{}}', 200, "there are no prices of EE, LV, LT, FI", True),
+        (b"who are you?", 401, "HTTP 401: who are you?", True),
+        (b"not here", 404, "HTTP 404: not here", True),
+        (b"not so fast", 429, "HTTP 429: not so fast", False),
+        (b"overloaded", 503, "HTTP 503: overloaded", False),
     ],
 )
-async def test_a_source_that_has_changed_is_wrong_and_the_others_are_not(
-    world: World, body: bytes, status: int, told: str
+async def test_a_source_that_has_changed_is_told_from_one_that_cannot_serve_now(
+    world: World, body: bytes, status: int, told: str, *, has_answered: bool
 ) -> None:
     world.elering.say(body, status=status)
-    found = faults(await world.check())
-    assert list(found) == ["elering"]
-    assert told in "; ".join(found["elering"])
-
-
-@pytest.mark.parametrize(
-    ("status", "has_answered"), [(200, True), (401, True), (404, True), (429, False), (503, False)]
-)
-async def test_a_source_that_can_not_serve_now_is_told_from_one_that_has_changed(
-    world: World, status: int, has_answered: bool
-) -> None:
-    world.elering.say(b"what?", status=status)
-    assert (await world.check())["elering"].has_answered is has_answered
+    found = await world.check()
+    assert list(faults(found)) == ["elering"]
+    assert told in "; ".join(found["elering"].faults)
+    assert found["elering"].has_answered is has_answered
 
 
 async def test_a_redirect_to_another_host_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

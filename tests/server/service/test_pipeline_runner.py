@@ -145,8 +145,6 @@ async def test_another_takes_over_and_the_old_holder_stops_says_so_once_and_stan
     assert second.pipeline.is_at_work
     with pytest.raises(LeaseLost):
         first.store.state.record_refresh(NOW)
-    second.store.state.record_refresh(NOW + 1)
-    assert first.store.state.last_refresh() == NOW + 1
     # The first server continues.
     caplog.clear()
     for _ in range(3):
@@ -156,17 +154,8 @@ async def test_another_takes_over_and_the_old_holder_stops_says_so_once_and_stan
     assert list(first.troubles) == []
     # The second server ends normally, so the first one has the pipeline again at once.
     await second.stop()
+    assert not second.pipeline.is_at_work
     assert await first.look()
-    first.store.state.record_refresh(NOW + 2)
-
-
-async def test_a_clean_stop_lets_another_take_over_at_once(servers: tuple[Server, Server]) -> None:
-    first, second = servers
-    assert await first.look()
-    assert not await second.look()
-    await first.stop()
-    assert not first.pipeline.is_at_work
-    assert await second.look()
 
 
 async def test_a_holder_that_cannot_reach_the_database_stops_before_another_takes_over(
@@ -244,10 +233,6 @@ async def test_a_fenced_out_pipeline_stores_nothing_and_does_not_complain_of_it(
     assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
-def stuck(server: Server) -> str | None:
-    return server.troubles.stuck
-
-
 async def test_only_the_server_whose_pipeline_makes_no_step_for_minutes_is_stuck(
     servers: tuple[Server, Server], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -258,19 +243,19 @@ async def test_only_the_server_whose_pipeline_makes_no_step_for_minutes_is_stuck
         await first.look()
         first.clock.instant += BEAT_EVERY_S
     for _ in range(looks):
-        assert stuck(first) is None
+        assert first.troubles.stuck is None
         await first.look()
         await second.look()
         first.clock.instant += BEAT_EVERY_S
     reason = "the pipeline has made no progress for 15 minutes"
-    assert (stuck(first), stuck(second)) == (reason, None)
+    assert (first.troubles.stuck, second.troubles.stuck) == (reason, None)
     assert list(first.troubles) == [reason]
     assert [record.message for record in caplog.records if "restarted" in record.message] == [
         f"{reason}: the server must be restarted"
     ]
     first.pipeline.steps += 1
     await first.look()
-    assert [*first.troubles, stuck(first)] == [None]
+    assert [*first.troubles, first.troubles.stuck] == [None]
 
 
 async def test_a_server_that_was_suspended_is_not_stuck_when_it_wakes_up(servers: tuple[Server, Server]) -> None:

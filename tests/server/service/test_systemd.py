@@ -44,30 +44,18 @@ def manager(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
     made.close()
 
 
-async def watched(troubles: Troubles) -> None:
-    """Let five minutes pass."""
-    clock = JumpingClock(NOW, nap_s=0.0)
-    clock.until = NOW + 300
+@pytest.mark.parametrize(
+    ("stuck", "told"), [(None, ["WATCHDOG=1"] * 6), ("the pipeline has made no progress for 15 minutes", [])]
+)
+async def test_the_watchdog_hears_twice_in_its_time_unless_only_a_restart_can_help(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch, stuck: str | None, told: list[str]
+) -> None:
+    monkeypatch.setenv("WATCHDOG_USEC", "120000000")
+    troubles, clock = Troubles(), JumpingClock(NOW, nap_s=0.0)
+    troubles.stuck, clock.until = stuck, NOW + 300
     with pytest.raises(TimeIsUp):
         await feed_watchdog(troubles, clock)
-
-
-async def test_the_watchdog_hears_twice_in_its_time_that_the_server_lives(
-    manager: Manager, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WATCHDOG_USEC", "120000000")
-    await watched(Troubles())
-    assert manager.told() == ["WATCHDOG=1"] * 6
-
-
-async def test_the_watchdog_hears_nothing_while_only_a_restart_can_help(
-    manager: Manager, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WATCHDOG_USEC", "120000000")
-    troubles = Troubles()
-    troubles.stuck = "the pipeline has made no progress for 15 minutes"
-    await watched(troubles)
-    assert manager.told() == []
+    assert manager.told() == told
 
 
 async def test_the_watchdog_of_another_process_is_left_alone(manager: Manager, monkeypatch: pytest.MonkeyPatch) -> None:
