@@ -5,8 +5,8 @@ The ledger and `import_costs` both use these functions, so that both count the s
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby, pairwise
+from dataclasses import dataclass, replace
+from itertools import accumulate, groupby, pairwise
 from typing import Final
 
 from ..plans.solver import Piece
@@ -26,6 +26,12 @@ _RESET_FRACTION: Final = 0.1
 # A counter may come back this much lower, as a fraction of its fall: by its last digit, or by the rounding of floats.
 _HAIR_FRACTION: Final = 0.02
 _KWH_TOLERANCE: Final = 1e-6
+# Whether a count of an hourly reading is trusted depends on the readings of two days before and two days after it.
+_HOURS_AROUND: Final = 48
+# A counter that starts again at zero about once a day has a reset in at most this many hours.
+_HOURS_PER_DAILY_RESET: Final = 32
+# Totals in place of counts are a cycle of their own. The real cycles are times of resets.
+_TOTALS: Final = -1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,28 @@ def energy_from_counter(readings: Iterable[CounterReading]) -> list[EnergyStretc
         if (kwh := _kwh_between(before, after)) is not None
     )
     return [stretch for stretch in stretches if stretch.is_plausible]
+
+
+def with_trusted_counts(hours: Sequence[CounterReading]) -> list[CounterReading]:
+    """Return readings at the ends of hours. Where a count is not trusted, the recorder's total takes its place.
+
+    Another program may have imported hours whose count is the energy of the hour, or anything else. So most counts
+    around must rise by as much as the total, and be more than this rise. If a counter starts again every day, its
+    hourly counts can't tell a day with little energy from a dip, but the recorder's total is right.
+    """
+    pairs = list(pairwise([*hours[:1], *hours]))
+    rises = [0, *accumulate(_rises_with_total(before, after) for before, after in pairs)]
+    resets = [0, *accumulate(_is_near_zero(before, after) for before, after in pairs)]
+    trusted: list[CounterReading] = []
+    for place, reading in enumerate(hours):
+        first, end = max(place - _HOURS_AROUND, 0), min(place + _HOURS_AROUND + 1, len(hours))
+        is_count = 2 * (rises[end] - rises[first]) > end - first
+        is_daily = _HOURS_PER_DAILY_RESET * (resets[end] - resets[first]) > end - first
+        if is_count and not is_daily:
+            trusted.append(reading)
+        else:
+            trusted.append(replace(reading, count=reading.total, cycle=_TOTALS))
+    return trusted
 
 
 def energy_from_power(means: Mapping[int, float]) -> list[EnergyStretch]:
@@ -130,13 +158,15 @@ def _wrong_readings(readings: Sequence[CounterReading], index: int) -> slice | N
 
     The fewest readings around the fall are wrong without which the counter doesn't fall: those before the fall (a
     spike), those from the fall on (a dip) or both. A counter that was reset rises to its earlier reading too, but by
-    and by. So if the counter may have been reset, one of the rises must be a jump of at least half the fall.
+    and by. So if the counter may have been reset, one of the rises must be a jump of at least half the fall. No jump is
+    needed if a spike ends where it began, not near zero, since no reset ends there but by chance.
     """
     before, after = readings[index - 1], readings[index]
     fall = before.count - after.count
     if fall <= 0:
         return None
-    may_be_reset = before.total <= after.total or after.count <= _RESET_FRACTION * before.count
+    is_near_zero = _is_near_zero(before, after)
+    may_be_reset = before.total <= after.total or is_near_zero
     smallest_jump = fall / 2 if may_be_reset else 0.0
     hair = fall * _HAIR_FRACTION
     earlier = _excursion(readings, range(index - 1, -1, -1), smallest_jump)
@@ -147,7 +177,8 @@ def _wrong_readings(readings: Sequence[CounterReading], index: int) -> slice | N
         if readings[first].count > highest_later + hair:
             continue
         for wrong_after, (last, jumped_after) in enumerate(later[: max(fewest - wrong_before, 0)]):
-            if readings[first].count <= readings[last].count + hair and (jumped_before or jumped_after):
+            is_certain = jumped_before or jumped_after or (not wrong_after and not is_near_zero)
+            if readings[first].count <= readings[last].count + hair and is_certain:
                 fewest, wrong = wrong_before + wrong_after, slice(first + 1, last)
                 break
     return wrong
@@ -171,10 +202,21 @@ def _excursion(readings: Sequence[CounterReading], places: range, smallest_jump:
     return found
 
 
+def _rises_with_total(before: CounterReading, after: CounterReading) -> bool:
+    """Return whether the count rises by as much as the total, and is more than this rise."""
+    rise = after.total - before.total
+    return abs(after.count - before.count - rise) <= _KWH_TOLERANCE < after.count - rise
+
+
+def _is_near_zero(before: CounterReading, after: CounterReading) -> bool:
+    """Return whether the counter falls to near zero, where counters start again."""
+    return after.count < before.count and after.count <= _RESET_FRACTION * before.count
+
+
 def _kwh_between(before: CounterReading, after: CounterReading) -> float | None:
     """Return the energy between two right readings, or None if it is not certain."""
     counted, recorded = after.count - before.count, after.total - before.total
-    if after.cycle != before.cycle or (counted < 0 and after.count <= _RESET_FRACTION * before.count):
+    if after.cycle != before.cycle or _is_near_zero(before, after):
         return recorded if recorded >= 0 else None
     if counted < 0:  # a reset to a number that is not near zero
         return None

@@ -8,6 +8,7 @@ old statistics.
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import batched, count
 from typing import Any, Final, Literal
 
@@ -37,6 +38,7 @@ from .meter import (
     energy_by_slice,
     energy_from_counter,
     energy_from_power,
+    with_trusted_counts,
 )
 from .paid_prices import FIVE_MIN_S, CostRow, HourPrice, MeasuredEnergy, hours_between
 
@@ -165,7 +167,8 @@ async def measured_energy(
         return MeasuredEnergy(_values(hours, "change"), _values(fives, "change"))
     context = start - LONGEST_EXCURSION_S, end + LONGEST_EXCURSION_S
     newest = await _counter_readings(hass, energy_id, *context)
-    older = await _hourly_readings(hass, energy_id, *context, newest)
+    hourly = await _hourly_readings(hass, energy_id, *context)
+    older = [reading for reading in hourly if not newest or reading.at < newest[0].at]
     stretches = await hass.async_add_executor_job(energy_from_counter, [*older, *newest])
     newest_since = -(-newest[0].at // HOUR_S) * HOUR_S if newest else end
     five_minutes = range(max(start, newest_since), end, FIVE_MIN_S) if by_quarter else ()
@@ -267,29 +270,28 @@ async def _rows(
 async def _counter_readings(hass: HomeAssistant, meter: str, start: int, end: int) -> list[CounterReading]:
     """Return a counter's readings at the ends of five-minute periods."""
     rows = await _rows(hass, meter, "5minute", {"state", "sum", "last_reset"}, start, end)
+    return _readings(rows, FIVE_MIN_S)
+
+
+async def _hourly_readings(hass: HomeAssistant, meter: str, start: int, end: int) -> list[CounterReading]:
+    """Return a counter's readings at the start of the first hour and at the ends of hours."""
+    rows = await _rows(hass, meter, "hour", {"state", "sum", "change", "last_reset"}, start, end)
+    readings = _readings(rows, HOUR_S)
+    if not readings:
+        return []
+    first, change = readings[0], rows[readings[0].at - HOUR_S]["change"]
+    begin = replace(first, at=first.at - HOUR_S, count=first.count - change, total=first.total - change)
+    return await hass.async_add_executor_job(with_trusted_counts, [begin, *readings])
+
+
+def _readings(rows: Mapping[int, Any], period_s: int) -> list[CounterReading]:
     return [
         CounterReading(
-            period + FIVE_MIN_S, row["sum"] if row["state"] is None else row["state"], row["sum"], row["last_reset"]
+            start + period_s, row["sum"] if row["state"] is None else row["state"], row["sum"], row["last_reset"]
         )
-        for period, row in rows.items()
+        for start, row in rows.items()
         if row["sum"] is not None
     ]
-
-
-async def _hourly_readings(
-    hass: HomeAssistant, meter: str, start: int, end: int, newest: Sequence[CounterReading]
-) -> list[CounterReading]:
-    """Return a counter's readings at the start of the first hour and at the ends of hours, made from hourly totals.
-
-    The readings end before the readings in `newest`, and their counts continue in those of `newest`.
-    """
-    rows = await _rows(hass, meter, "hour", {"sum", "change"}, start, end)
-    sums, changes = _values(rows, "sum"), _values(rows, "change")
-    totals = {hour: sums[hour] - changes[hour] for hour in list(sums)[:1]}
-    totals |= {hour + HOUR_S: total for hour, total in sums.items()}
-    first = newest[0] if newest else CounterReading(end + HOUR_S, 0.0, 0.0)
-    zero = first.count - first.total
-    return [CounterReading(at, total + zero, total, first.cycle) for at, total in totals.items() if at < first.at]
 
 
 def _values(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:

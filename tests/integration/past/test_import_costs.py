@@ -16,7 +16,7 @@ from custom_components.tunnihind.past.paid_prices import FIVE_MIN_S
 from tests.integration.household.test_services import ask
 from tests.integration.past.conftest import Archive
 from tests.integration.test_guide_examples import AUTOMATIONS, COSTS
-from tests.support.household.energy_meter import METER, even, read, read_by_five_minutes, stored
+from tests.support.household.energy_meter import METER, even, read, read_by_five_minutes, read_counter, stored
 from tests.support.household.home import Home, instant
 from tunnihind.market import HOUR_S, QUARTER_S
 
@@ -151,6 +151,21 @@ async def test_old_hours_of_a_meter_are_charged_once_despite_a_dip_and_a_gap(
     assert (answer["hours"], answer["kwh"], answer["left_out"]) == (7, 7.0, [])
     costs = await stored(hass, answer["statistic_id"], "change")
     assert {start: row["change"] for start, row in costs.items()} == euros(archive.home, even(TENTH, 7))
+
+
+async def test_old_hours_of_a_meter_do_not_count_a_reset_that_was_none(hass: HomeAssistant, archive: Archive) -> None:
+    """The meter showed zero for two hours, so the recorder's total has its whole count once more."""
+    meter = "sensor.grid_import"
+    counts = {TENTH + hour * HOUR_S: 700.0 + hour for hour in range(48)}
+    wrong = {TENTH + hour * HOUR_S for hour in (20, 21)}
+    readings = {
+        start: (0.0, 719.0) if start in wrong else (count, count if start < min(wrong) else 719 + count)
+        for start, count in counts.items()
+    }
+    await read_counter(hass, meter, readings)
+    await archive.home.add()
+    answer = await charge(hass, energy=meter, start="2026-01-10")
+    assert (answer["hours"], answer["kwh"]) == (47, 47.0)
 
 
 async def test_hours_without_a_price_are_left_out_and_listed(hass: HomeAssistant, archive: Archive) -> None:

@@ -13,6 +13,7 @@ from custom_components.tunnihind.past.meter import (
     energy_by_slice,
     energy_from_counter,
     energy_from_power,
+    with_trusted_counts,
 )
 from custom_components.tunnihind.past.paid_prices import FIVE_MIN_S
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
@@ -25,7 +26,9 @@ PER_STEP = 2.0 / 12
 """What a device of 2 kW uses in five minutes."""
 
 
-def recorded(counts: Sequence[float | None], *, increasing: bool = True) -> list[CounterReading]:
+def recorded(
+    counts: Sequence[float | None], *, increasing: bool = True, every_s: int = FIVE_MIN_S
+) -> list[CounterReading]:
     """Return a counter's readings every five minutes from the start on, with the totals of Home Assistant's recorder.
 
     While a count is None, the counter is away. The recorder takes a fall of more than a tenth for a reset, but only if
@@ -41,7 +44,7 @@ def recorded(counts: Sequence[float | None], *, increasing: bool = True) -> list
         elif increasing and count < 0.9 * before:
             total, zero = total + before - zero, 0.0
         before = count
-        readings.append(CounterReading(START + place * FIVE_MIN_S, count, total + count - zero))
+        readings.append(CounterReading(START + place * every_s, count, total + count - zero))
     return readings
 
 
@@ -125,6 +128,13 @@ def test_a_dip_that_may_be_a_reset_is_unknown() -> None:
     assert known == pytest.approx({0: 0.5, 3 * FIVE_MIN_S: 0.1})
 
 
+def test_a_spike_that_rises_in_steps_counts_nothing_twice() -> None:
+    """The recorder takes the fall from 29 to 20.2 kWh for a reset, and adds 20.2 kWh. The spike's time is unknown."""
+    stretches = energy_from_counter(recorded([20.0, 20.1, 23.0, 26.0, 29.0, 20.2, 20.3]))
+    assert total_kwh(stretches) == pytest.approx(0.2)
+    assert known_s(stretches) == 2 * FIVE_MIN_S
+
+
 def test_a_counter_that_starts_again_near_zero_loses_no_energy() -> None:
     stretches = energy_from_counter(recorded([*even(300, 12), *even(0.1, 12)]))
     assert total_kwh(stretches) == pytest.approx(2 + 0.1 + 2)
@@ -162,6 +172,47 @@ def test_a_total_that_the_household_corrected_counts() -> None:
         for place, count in enumerate(even(700))
     ]
     assert total_kwh(energy_from_counter(readings)) == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize(("since", "known_h"), [(700.0, 96), (50.0, 93)])
+@pytest.mark.parametrize("increasing", [True, False])
+def test_hourly_counts_show_that_a_reset_was_none(since: float, known_h: int, increasing: bool) -> None:
+    """A home may have used 50 kWh within an hour after a reset, but not 700 kWh."""
+    true = [since + 0.5 * hour for hour in range(97)]
+    hours = recorded(disturbed(true, range(40, 42), lambda _: 0.0), increasing=increasing, every_s=HOUR_S)
+    stretches = energy_from_counter(with_trusted_counts(hours))
+    known = 96 if not increasing else known_h
+    assert known_s(stretches) == known * HOUR_S
+    assert total_kwh(stretches) == pytest.approx(0.5 * known)
+
+
+def test_a_reset_between_two_hours_that_was_none_is_not_counted() -> None:
+    hours = [
+        CounterReading(START + place * HOUR_S, count, count - 50 + (70 if place > 40 else 0))
+        for place, count in enumerate(50 + 0.5 * hour for hour in range(97))
+    ]
+    assert total_kwh(energy_from_counter(with_trusted_counts(hours))) <= 48
+
+
+def test_hourly_counts_of_a_counter_of_each_day_lose_no_energy() -> None:
+    """A car charges with 11 kW after each midnight, so the counter soon shows as much as on the evening before."""
+    day = list(accumulate([0.5, 11.0, 11.0, *[0.5] * 21]))
+    hours = recorded([0.0, *day * 5], every_s=HOUR_S)
+    stretches = energy_from_counter(with_trusted_counts(hours))
+    assert total_kwh(stretches) == pytest.approx(5 * day[-1])
+    assert known_s(stretches) == 5 * 24 * HOUR_S
+
+
+@given(st.lists(st.sampled_from([0.0, 0.0, 0.3, 1.0, 1.0, 7.5]), min_size=97, max_size=200), st.integers(0, 100))
+def test_imported_hours_are_charged_as_imported_whatever_their_state_is(used: list[float], counted: int) -> None:
+    """First hours whose state is their own energy, then those of the meter."""
+    counts = list(accumulate([1.0] * counted, initial=5_000.0))
+    states = used + counts[1:]
+    totals = [*accumulate(used), *(sum(used) + count - 5_000 for count in counts[1:])]
+    readings = zip(states, totals, strict=True)
+    hours = [CounterReading(START + place * HOUR_S, *reading) for place, reading in enumerate(readings, 1)]
+    stretches = energy_from_counter(with_trusted_counts([CounterReading(START, 0.0, 0.0), *hours]))
+    assert total_kwh(stretches) == pytest.approx(totals[-1])
 
 
 def test_a_power_is_added_up() -> None:

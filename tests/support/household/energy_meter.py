@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any, Final, Literal
 
-from homeassistant.components.recorder.db_schema import Statistics, StatisticsShortTerm
-from homeassistant.components.recorder.models import StatisticMeanType, StatisticMetaData
+from homeassistant.components.recorder.db_schema import Statistics, StatisticsBase, StatisticsShortTerm
+from homeassistant.components.recorder.models import StatisticData, StatisticMeanType, StatisticMetaData
 from homeassistant.components.recorder.statistics import statistics_during_period
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.recorder import get_instance
@@ -36,21 +37,37 @@ def metadata(**changes: Any) -> StatisticMetaData:  # noqa: ANN401  any field of
 
 async def read(hass: HomeAssistant, kwh: Mapping[int, float], **changes: Any) -> None:  # noqa: ANN401
     """Store these readings of the meter, kWh by hour, with cumulative sums, as the meter's integration would."""
-    await _import(hass, kwh, metadata(**changes), short_term=False)
+    await _import(hass, _summed(kwh), metadata(**changes), Statistics)
+
+
+async def read_counter(hass: HomeAssistant, statistic_id: str, readings: Mapping[int, tuple[float, float]]) -> None:
+    """Store the count and the recorder's total at the end of each hour, as the recorder does for a meter of its own."""
+    await _import(hass, readings, metadata(statistic_id=statistic_id, source="recorder"), Statistics)
 
 
 async def read_by_five_minutes(hass: HomeAssistant, kwh: Mapping[int, float]) -> None:
     """Store these five-minute readings, like those of Home Assistant's own meters."""
-    await _import(hass, kwh, metadata(), short_term=True)
+    await _import(hass, _summed(kwh), metadata(), StatisticsShortTerm)
 
 
-async def _import(hass: HomeAssistant, kwh: Mapping[int, float], told: StatisticMetaData, *, short_term: bool) -> None:
-    total, rows = 0.0, []
-    for start in sorted(kwh):
-        total += kwh[start]
-        rows.append({"start": datetime.fromtimestamp(start, UTC), "state": kwh[start], "sum": total})
+def _summed(kwh: Mapping[int, float]) -> dict[int, tuple[float, float]]:
+    starts = sorted(kwh)
+    totals = accumulate(kwh[start] for start in starts)
+    return {start: (kwh[start], total) for start, total in zip(starts, totals, strict=True)}
+
+
+async def _import(
+    hass: HomeAssistant,
+    readings: Mapping[int, tuple[float, float]],
+    told: StatisticMetaData,
+    table: type[StatisticsBase],
+) -> None:
+    rows = [
+        StatisticData(start=datetime.fromtimestamp(start, UTC), state=state, sum=total)
+        for start, (state, total) in readings.items()
+    ]
     instance = get_instance(hass)
-    instance.async_import_statistics(told, rows, StatisticsShortTerm if short_term else Statistics)  # type: ignore[arg-type]
+    instance.async_import_statistics(told, rows, table)  # type: ignore[arg-type]
     await asyncio.to_thread(instance.block_till_done)
     await hass.async_block_till_done()
 
