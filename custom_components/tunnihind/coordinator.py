@@ -221,7 +221,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         try:
             settled = await history.prices_between(start, until)
             first = min(settled, default=until)
-            if first > start:
+            if first > start and await history.has_month_before(start):
+                first = start
+            elif first > start:
                 first = await history.first_period(present) or min(known, default=start)
         except NoPastPrices:
             settled = await self._poller.past_prices(MAX_PAST_DAYS)

@@ -53,11 +53,25 @@ class MarketHistory:
             prices |= await self.prices_of_month(month)
         return prices
 
+    async def has_month_before(self, instant: int) -> bool:
+        """Return whether a month before that of `instant` (UTC seconds) has prices.
+
+        Months 1, 2, 4, 8 and so on before are requested. So a few requests are enough to see beyond a gap, unless the
+        gap is longer than the history before it.
+        """
+        months = _months(EARLIEST_DAY, month_of(instant))
+        back = 1
+        while back < len(months):
+            if await self.prices_of_month(months[-1 - back]):
+                return True
+            back *= 2
+        return False
+
     async def first_period(self, until: int) -> int | None:
         """Return the start of the first period with a price, in UTC seconds, or None if no month has a price.
 
-        Months up to that of `until` (UTC seconds) are searched. All months after the first with prices have prices, so
-        a few requests are enough.
+        Months up to that of `until` (UTC seconds) are searched. Nearly always, all months after the first with prices
+        have prices, so a few requests are enough.
         """
         months = _months(EARLIEST_DAY, month_of(until))
         first: int | None = None

@@ -22,12 +22,15 @@ class Archive:
     quarter_of: Callable[[int], float] | None = None
     """The price of a quarter; None: only hours are known."""
     asked: list[str] = field(default_factory=list)
+    gap: range = range(0)
+    """Hours that the server has no prices of."""
     refusals: list[web.Response] = field(default_factory=list)
     """The server's answers before the real one."""
 
     def read(self, start_ts: int, end_ts: int) -> PriceHistory:
         """Return the data that a server reads from its store."""
-        known = range(max(start_ts, self.since), min(end_ts, self.home.settled_until), HOUR_S)
+        between = range(max(start_ts, self.since), min(end_ts, self.home.settled_until), HOUR_S)
+        known = [hour for hour in between if hour not in self.gap]
         hours = {start: self.home.price_of(start) for start in known}
         quarters = (
             {start: self.quarter_of(start) for hour in known for start in range(hour, hour + HOUR_S, QUARTER_S)}

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from aiohttp import web
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 
@@ -122,15 +121,24 @@ async def test_the_first_price_is_found_with_a_few_requests(hass: HomeAssistant,
     assert len(archive.asked) < 8
 
 
-async def test_a_range_that_begins_in_a_gap_has_the_hours_after_the_gap(hass: HomeAssistant, archive: Archive) -> None:
-    archive.since = instant("2025-11-05T00:00:00+02:00")
-    december = {"zone": "EE", "currency": "EUR", "month": "2025-12", "resolution": "60m", "prices": []}
-    archive.refusals.append(web.json_response(december))
+@pytest.mark.parametrize(
+    ("since", "begins", "ends"),
+    [
+        ("2025-11-05T00:00:00+02:00", "2025-12-01T00:00:00+02:00", "2026-01-01T00:00:00+02:00"),
+        ("2021-01-01T00:00:00+02:00", "2023-07-01T00:00:00+03:00", "2023-10-01T00:00:00+03:00"),
+        ("2023-01-01T00:00:00+02:00", "2023-06-28T00:00:00+03:00", "2023-08-02T00:00:00+03:00"),
+        ("2023-05-01T00:00:00+02:00", "2023-06-28T00:00:00+03:00", "2023-11-01T00:00:00+02:00"),
+    ],
+)
+async def test_a_range_that_begins_in_a_gap_has_the_hours_after_the_gap(
+    hass: HomeAssistant, archive: Archive, since: str, begins: str, ends: str
+) -> None:
+    """The search for the first month begins in July 2023."""
+    archive.since, first = instant(since), instant(ends)
+    archive.gap = range(instant(begins), first, HOUR_S)
     await archive.home.add()
-    answer = await ask(hass, "get_prices", start="2025-12-01T00:00:00+02:00", end="2026-01-02T00:00:00+02:00")
-    assert starts(answer) == [
-        *range(instant("2026-01-01T00:00:00+02:00"), instant("2026-01-02T00:00:00+02:00"), HOUR_S)
-    ]
+    answer = await ask(hass, "get_prices", start=iso(first - 24 * HOUR_S), end=iso(first + 2 * HOUR_S))
+    assert starts(answer) == [first, first + HOUR_S]
 
 
 async def test_a_server_without_months_gives_the_last_14_days(
