@@ -143,13 +143,13 @@ def _figure(rates: Iterable[float | None]) -> str:
 def test_every_setting_of_a_plan_is_in_their_table(language: str) -> None:
     said = texts(language)["config_subentries"]["plan"]
     fields = set(labels(said["step"]["plan"]))
-    section = documents.section("Plans", language)
-    [table] = documents.tables(section)
+    begin, settings = (documents.section(title, language) for title in ("Plans", "The settings of plans"))
+    [table] = documents.tables(settings)
     assert sorted(named_in(table, fields)) == sorted(fields)
-    assert bold(section) == {said["initiate_flow"]["user"]}
+    assert bold(begin) == {said["initiate_flow"]["user"]}
     choices = texts(language)["selector"]
     offered = [*choices["horizon"]["options"].values(), *choices["plan_kind"]["options"].values()]
-    assert emphasized(section) == {*offered, plan_name(language)}
+    assert emphasized(begin + settings) == {*offered, plan_name(language)}
 
 
 def plan_name(language: str) -> str:
