@@ -25,7 +25,7 @@ import numpy as np
 import uvloop
 from aiohttp import web
 
-from tests.benchmarks.scale.load import Load, read_report
+from tests.benchmarks.wrk_report import Load, read_report
 from tests.support.markets.runs import run_with
 from tests.support.store.pipelines import scenarios_with
 from tunnihind.api.feeds import FEED_FORMATS, FeedRequest
