@@ -87,7 +87,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
         zones_without_prices=()
         if is_past
         else tuple(zone for zone in store.state.served_zones() if store.prices.newest_ts(zone) is None),
-        damaged=sorted(store.database.damaged_tables),
+        damaged=sorted(store.database.system.damaged_tables),
     )
 
 

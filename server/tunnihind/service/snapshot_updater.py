@@ -53,13 +53,6 @@ The pause is random, so that not all servers connect to the database again at th
 
 _LISTEN_PAUSE_RANGE_S: Final = 2.0, 6.0
 
-IGNORE_OLD_COPY_S: Final = 15 * 60
-"""If an older copy replaces the database, the newer data in memory are served for at most this many seconds. Meanwhile,
-the pipeline fetches the missing prices again."""
-_OLD_COPY_WARNING: Final = (
-    "an older copy has replaced the database: the newer known data are served until prices are fetched"
-)
-
 _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
 
@@ -73,7 +66,6 @@ class _StoreState(NamedTuple):
     change_id: str
     last_refresh: int
     hour: int
-    copies: int
     covariates: int
 
     def has_same_data(self, other: _StoreState) -> bool:
@@ -95,7 +87,6 @@ class SnapshotUpdater:
         self._is_failing = False
         self._is_notified = False
         self._caught_up_at: float | None = None
-        self._old_copy_since: int | None = None
 
     @property
     def lag_s(self) -> float | None:
@@ -130,8 +121,7 @@ class SnapshotUpdater:
             return
         self._is_failing = False
         self.troubles.report("store", None)
-        self._set_warning("damage", self._store.database.damage)
-        self._set_warning("old copy", _OLD_COPY_WARNING if self._old_copy_since is not None else "")
+        self._set_warning("damage", self._store.database.system.damage)
         self._shown, self.page_contexts = seen, page_contexts
         for snapshot in self._snapshots:
             if data is not None:
@@ -176,16 +166,13 @@ class SnapshotUpdater:
     def _read_store(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, PageContext]]:
         """Return the `_StoreState`, and the `ServedData` and the `PageContext` of each zone.
 
-        If the served data are unchanged, return None in place of `ServedData`. If `_must_ignore_old_copy` returns true,
-        return the state and the `PageContext` in memory, and None in place of `ServedData`. Otherwise, the sources'
-        states are always read, because they may change while the `_StoreState` stays the same.
+        If the served data are unchanged, return None in place of `ServedData`. The sources' states are always read,
+        because they may change while the `_StoreState` stays the same.
         """
         # All data are read from the same state of the database, so that the version matches the data.
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._store_state(now)
-            if self._shown is not None and self._must_ignore_old_copy(seen, self._shown, now):
-                return self._shown, None, self.page_contexts
             markets = {snapshot.market.zone: snapshot.market for snapshot in self._snapshots}
             data = None
             if self._shown is None or not seen.has_same_data(self._shown):
@@ -208,27 +195,12 @@ class SnapshotUpdater:
             context = replace(context, weather_scores=read_weather_scores(self._store, market, now))
         return context
 
-    def _must_ignore_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
-        """Return whether an older copy has replaced the database, and the newer data in memory must still be served.
-
-        The newer data are served until the copy has been refreshed, but at most for `IGNORE_OLD_COPY_S` seconds.
-        """
-        if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
-            self._old_copy_since = None
-            return False
-        if self._old_copy_since is None:
-            self._old_copy_since = now
-            _LOG.warning(_OLD_COPY_WARNING)
-        return now < self._old_copy_since + IGNORE_OLD_COPY_S
-
     def _store_state(self, now: int) -> _StoreState:
         state = self._store.state
         with self._store.database.reading() as connection:
             covariates = state.covariate_change_count(connection)
-        refreshed, copies = state.last_refresh() or 0, self._store.database.system.replacement_count
-        return _StoreState(
-            state.served_version(), state.served_change_id(), refreshed, floor_hour(now), copies, covariates
-        )
+        refreshed = state.last_refresh() or 0
+        return _StoreState(state.served_version(), state.served_change_id(), refreshed, floor_hour(now), covariates)
 
     def _zones_without_prices_text(self) -> str:
         """Return a warning that names the served zones without any price, if other zones have prices."""

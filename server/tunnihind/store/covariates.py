@@ -51,7 +51,7 @@ class CovariateBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _CovariateRow, _named_forecasts, database.damaged_tables)
+        self.rows = TableRows(table, _CovariateRow, _named_forecasts, database)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
         """Store forecasts of covariates, and return the number of new or changed values. Raises StoreError.

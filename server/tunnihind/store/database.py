@@ -43,8 +43,6 @@ class Database:
         """Prepare to connect. Raises SettingsError for a malformed address, and StoreError for an unusable file."""
         self.url = parse_address(url)
         self.read_only = read_only
-        self.damaged_tables: set[str] = set()
-        """The names of the tables in which a damaged row has been met."""
         self.system = _database_system(self.url, read_only=read_only)
         """The connections to SQLite or PostgreSQL. `replace_by` replaces this object."""
         self._count: TransactionCounter = _count_nothing
@@ -58,14 +56,6 @@ class Database:
     def file_mode(self) -> int:
         """The permissions of the SQLite file and its log files, or `OWNER_ONLY` if there is no file."""
         return file_mode(self.system.path)
-
-    @property
-    def damage(self) -> str:
-        """Advice to the operator if some of the data can't be read, or else an empty string."""
-        if self.system.damage or not self.damaged_tables:
-            return self.system.damage
-        tables = ", ".join(sorted(self.damaged_tables))
-        return f"damaged rows of {tables} are left out: stop the server, and restore a backup"
 
     def __str__(self) -> str:
         return self.system.name

@@ -48,9 +48,7 @@ class HealthBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = TableRows(
-            table, _HealthRow, row_mapper(lambda row: SourceHealth(*astuple(row))), database.damaged_tables
-        )
+        self.rows = TableRows(table, _HealthRow, row_mapper(lambda row: SourceHealth(*astuple(row))), database)
 
     def record_success(self, source: str, at: int) -> bool:
         """Record a successful request to a source. Return whether the previous request failed. Raises StoreError."""

@@ -81,7 +81,7 @@ class Lease:
         self._steady = steady
         self._token = uuid.uuid4().hex
         self._host = socket.gethostname()
-        self._rows = TableRows(table, _LeaseRow, list, database.damaged_tables)
+        self._rows = TableRows(table, _LeaseRow, list, database)
         self._own_row = table.c.name == _NAME, table.c.token == self._token
         self._watched: _LeaseRow | None = None
         self._watched_since = 0.0

@@ -99,7 +99,7 @@ class PriceBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, StoredPrice, list, database.damaged_tables)
+        self.rows = TableRows(table, StoredPrice, list, database)
 
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> AddedCounts:
         """Store new prices and corrections.

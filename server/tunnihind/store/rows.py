@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Table, select, type_coerce
 from sqlalchemy.types import NullType
 
 from tunnihind.market import DAY_S
+from tunnihind.store.database import Database
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -75,17 +76,17 @@ class TableRows[Row: StoredRow, Found]:
     """
 
     def __init__(
-        self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damaged_tables: set[str]
+        self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], database: Database
     ) -> None:
         """`make` returns an object for each row.
 
         If a row is damaged, `make` must raise one of the errors in `_DAMAGE_ERRORS`. When the first damaged row is met,
-        it is logged, and the table's name is added to `damaged_tables`.
+        it is logged, and the table's name is added to `DatabaseSystem.damaged_tables`.
         """
         self.table = table
         self._shape = GenericAlias(list, (shape,))
         self._make = make
-        self._damaged_tables = damaged_tables
+        self._database = database
         # The query reads raw values, because SQLAlchemy's types could raise an error for a damaged value.
         self._query = select(*(type_coerce(column, NullType()).label(column.name) for column in table.columns))
 
@@ -138,8 +139,9 @@ class TableRows[Row: StoredRow, Found]:
         except _DAMAGE_ERRORS as error:
             if len(part) > 1:
                 return [one for cells in part for one in self._sound_objects([cells])]
-            if self.table.name not in self._damaged_tables:
-                self._damaged_tables.add(self.table.name)
+            damaged = self._database.system.damaged_tables
+            if self.table.name not in damaged:
+                damaged.add(self.table.name)
                 found = f"{reprlib.repr(part[0])} ({error})"
                 _LOG.warning("the table %s has damaged rows, which are left out; one is %s", self.table.name, found)
             return []

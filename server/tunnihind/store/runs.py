@@ -52,7 +52,7 @@ class RunBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _RunRow, row_mapper(_run), database.damaged_tables)
+        self.rows = TableRows(table, _RunRow, row_mapper(_run), database)
 
     def add_forecast(self, runs: Runs) -> None:
         """Store the runs of one forecast and their scenarios in one transaction. Raises StoreError."""
@@ -172,7 +172,7 @@ class ScenarioBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = TableRows(scenarios_table, _ScenariosRow, row_mapper(_scenarios), database.damaged_tables)
+        self.rows = TableRows(scenarios_table, _ScenariosRow, row_mapper(_scenarios), database)
 
     def newest(self, zone: Zone) -> Scenarios | None:
         """Return the scenarios of a zone, or None if there are no scenarios. Raises StoreError."""

@@ -59,7 +59,7 @@ class ScoreBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _ScoreRow, row_mapper(_day_scores), database.damaged_tables)
+        self.rows = TableRows(table, _ScoreRow, row_mapper(_day_scores), database)
 
     def store_live_scores(self, zone: Zone, scores: LiveScores) -> None:
         """Store a zone's scores. Raises StoreError.
@@ -175,7 +175,7 @@ class BacktestBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(past_forecasts, _ForecastRow, row_mapper(_forecast), database.damaged_tables)
+        self.rows = TableRows(past_forecasts, _ForecastRow, row_mapper(_forecast), database)
 
     def forecasts(self, model: str, key: SeriesKey) -> dict[int, Next24HoursForecast]:
         """Return a model's stored forecasts of a series, keyed by issue (unix seconds). Raises StoreError."""

@@ -42,7 +42,7 @@ class StateBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = TableRows(table, _FactRow, row_mapper(partial(_fact_value, Any)), database.damaged_tables)
+        self.rows = TableRows(table, _FactRow, row_mapper(partial(_fact_value, Any)), database)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  any JSON value; `shape` narrows it
         """Return the value of `key` as the type `shape`, or None if it is missing or damaged. Raises StoreError."""
@@ -189,9 +189,7 @@ class StateBook:
 
     def _read(self, connection: Connection, key: str, shape: Any) -> Any:  # noqa: ANN401  as `read`
         make = row_mapper(partial(_fact_value, shape))
-        return TableRows(table, _FactRow, make, self._database.damaged_tables).first_sound_object(
-            connection, table.c.key == key
-        )
+        return TableRows(table, _FactRow, make, self._database).first_sound_object(connection, table.c.key == key)
 
     def _count(self, connection: Connection, key: str) -> int:
         found: int | None = self._read(connection, key, _Count)

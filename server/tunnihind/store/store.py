@@ -120,10 +120,10 @@ class Store:
         return [book.rows for book in books]
 
     def look_for_damage(self) -> None:
-        """Read all tables, and describe any damage in `Database.damage`. Raises StoreError."""
+        """Read all tables, and describe any damage in `DatabaseSystem.damage`. Raises StoreError."""
         with self.database.reading() as connection:
             self.database.system.look_for_damage(connection)
-            self.database.damaged_tables.clear()
+            self.database.system.damaged_tables.clear()
             for rows in self.tables():
                 for _ in rows.read(connection):
                     pass

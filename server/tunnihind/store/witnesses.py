@@ -33,7 +33,7 @@ class WitnessBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _WitnessRow, row_mapper(_witness), database.damaged_tables)
+        self.rows = TableRows(table, _WitnessRow, row_mapper(_witness), database)
 
     def put(self, *witnesses: Witness, is_news: bool = True) -> None:
         """Store witnesses. If `is_news` is true, record that the served data have changed. Raises StoreError."""

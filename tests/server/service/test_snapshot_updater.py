@@ -134,49 +134,17 @@ def backup_of(store: Store, target: Path) -> Path:
     return target
 
 
-@pytest.mark.parametrize("is_refreshed", [True, False])
-async def test_an_older_copy_of_the_file_is_shown_once_it_is_refreshed_or_after_a_while(
-    is_refreshed: bool, database: Path, tmp_path: Path
-) -> None:
+async def test_a_copy_in_the_files_place_is_shown_at_once(database: Path, tmp_path: Path) -> None:
     replica = Replica(f"sqlite:///{database}", read_only=False)
     with replica.store as store:
         settle_a_day(store)
-        store.state.record_refresh(NOW)
         backup = backup_of(store, tmp_path / "backup.db")
         store.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=NOW)
-        store.state.record_refresh(NOW + 60)
         await replica.updater.refresh()
         assert replica.hours() == 48
         backup.replace(database)
-        for _ in range(2):
-            await replica.updater.refresh()
-            assert replica.hours() == 48, "served from memory"
-        assert any("an older copy" in warning for warning in replica.snapshot.troubles.warnings.values())
-        if is_refreshed:
-            store.state.record_refresh(NOW + 61)
-        else:
-            replica.clock.instant += snapshot_updater.IGNORE_OLD_COPY_S
         await replica.updater.refresh()
         assert replica.hours() == 24
-        await replica.updater.refresh()
-        assert replica.snapshot.troubles.warnings == {}
-
-
-async def test_a_newer_copy_of_the_file_is_shown_at_once(database: Path, tmp_path: Path) -> None:
-    with Store(f"sqlite:///{database}") as store:
-        settle_a_day(store)
-        store.state.record_refresh(NOW)
-        copy = backup_of(store, tmp_path / "copy.db")
-    with Store(f"sqlite:///{copy}") as store:
-        store.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=NOW)
-        store.state.record_refresh(NOW + 60)
-    replica = Replica(f"sqlite:///{database}")
-    with replica.store:
-        await replica.updater.refresh()
-        assert replica.hours() == 24
-        copy.replace(database)
-        await replica.updater.refresh()
-        assert replica.hours() == 48
         assert replica.snapshot.troubles.warnings == {}
 
 

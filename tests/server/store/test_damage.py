@@ -248,7 +248,7 @@ def test_damaged_cells_are_named_and_end_nothing(
     caplog.clear()
     with Store(url) as store:
         work_with(store)
-        assert store.database.damaged_tables >= damaged
+        assert store.database.system.damaged_tables >= damaged
     assert damaged <= {line.split()[2] for line in caplog.messages if " has damaged rows, which are left out" in line}
 
 

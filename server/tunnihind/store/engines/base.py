@@ -44,9 +44,19 @@ class DatabaseSystem:
         self.replacement_count = 0
         """The number of times that a copy has replaced the open database. A copy may be older than the open database.
         """
-        self.damage = ""
-        """Advice to the operator if some of the database is unreadable, or else an empty string."""
+        self.file_damage = ""
+        """Advice to the operator if a part of the database is unreadable, or else an empty string."""
+        self.damaged_tables: set[str] = set()
+        """The names of the tables in which a damaged row has been met."""
         self._recognise: Recognise | None = None
+
+    @property
+    def damage(self) -> str:
+        """Advice to the operator if some of the data can't be read, or else an empty string."""
+        if self.file_damage or not self.damaged_tables:
+            return self.file_damage
+        tables = ", ".join(sorted(self.damaged_tables))
+        return f"damaged rows of {tables} are left out: stop the server, and restore a backup"
 
     def require_file(self) -> None:
         """Make sure that the database's file is still usable. Call this method before each access. Raises StoreLost."""
@@ -90,7 +100,7 @@ class DatabaseSystem:
         """On PostgreSQL, make sure that this process may write to `tables`. Raises StoreError."""
 
     def look_for_damage(self, connection: Connection) -> None:
-        """Check an SQLite database for damage, and describe any damage in `self.damage`. Raises SQLAlchemyError."""
+        """Check an SQLite database for damage, and describe any damage in `file_damage`. Raises SQLAlchemyError."""
 
     @abstractmethod
     def size(self) -> int | None:
@@ -102,6 +112,12 @@ class DatabaseSystem:
         Raises StoreError.
         """
         self._recognise = recognise
+
+    def _note_replacement(self, what: str) -> None:
+        self.replacement_count += 1
+        self.file_damage = ""
+        self.damaged_tables.clear()
+        _LOG.warning("%s: another copy has replaced %s, and this server now uses the copy", self.name, what)
 
     @abstractmethod
     def store_error(self, verb: str, error: SQLAlchemyError) -> StoreError:

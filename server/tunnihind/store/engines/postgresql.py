@@ -227,8 +227,8 @@ class Postgresql(DatabaseSystem):
         words = words if plain is None else f"{plain} ({words})"
         message = f"can't {verb} the database {self.name}: {words}"
         if state in _DAMAGED:
-            self.damage = "a table of the database is damaged: stop the servers, and restore a backup"
-            return StoreDamaged(message, reason=self.damage)
+            self.file_damage = "a table of the database is damaged: stop the servers, and restore a backup"
+            return StoreDamaged(message, reason=self.file_damage)
         done = "read" if verb == "read" else "written to"
         return StoreError(message, reason=f"the database can't be {done}", may_pass=state in _MAY_PASS)
 
@@ -254,8 +254,7 @@ class Postgresql(DatabaseSystem):
             before = self._database_oid
             self._database_oid = connection.exec_driver_sql(_SELECT_DATABASE_OID).scalar_one()
             if before not in {None, self._database_oid}:
-                self.replacement_count += 1
-                _LOG.warning("%s: another copy has replaced the database, and this server now uses the copy", self.name)
+                self._note_replacement("the database")
         self._outage.note("")
 
 

@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from tunnihind.errors import StoreDamaged, StoreError, StoreLost
 from tunnihind.settings import COMMAND
-from tunnihind.store.engines.base import DatabaseSystem, OutageLog, Recognise
+from tunnihind.store.engines.base import DatabaseSystem, OutageLog
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -59,7 +59,6 @@ class Sqlite(DatabaseSystem):
         self.path = Path(str(url.database)) if on_disk else None
         self.is_private = self.path is None
         self._read_only = read_only
-        self._anchor: sqlite3.Connection | None = None
         self._outage = OutageLog(str(self.path), "the database file")
         self._lock = threading.Lock()
         if self.path is None:
@@ -108,7 +107,7 @@ class Sqlite(DatabaseSystem):
     @override
     def look_for_damage(self, connection: Connection) -> None:
         found = connection.exec_driver_sql(_QUICK_CHECK).scalar_one()
-        self.damage = "" if found == "ok" else _DAMAGED.format(found)
+        self.file_damage = "" if found == "ok" else _DAMAGED.format(found)
 
     @override
     def size(self) -> int | None:
@@ -119,53 +118,27 @@ class Sqlite(DatabaseSystem):
         return sum(file.stat().st_size for file in files if file.exists())
 
     @override
-    def check_replacements_with(self, recognise: Recognise) -> None:
-        super().check_replacements_with(recognise)
-        self._keep_file_open()
-
-    @override
     def store_error(self, verb: str, error: SQLAlchemyError) -> StoreError:
         cause = error.orig if isinstance(error, DBAPIError) else None
         if cause is None:
             return StoreError(f"can't {verb} the database {self.name}: {error}")
         code = getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY_CODE
         if code == sqlite3.SQLITE_CORRUPT:
-            self.damage = _DAMAGED.format(cause)
-            return StoreDamaged(f"can't {verb} the database {self.name}: {self.damage}", reason=self.damage)
+            self.file_damage = _DAMAGED.format(cause)
+            return StoreDamaged(f"can't {verb} the database {self.name}: {self.file_damage}", reason=self.file_damage)
         done = "read" if verb == "read" else "written to"
         reason = f"the database can't be {done}: {cause}"
         return StoreError(f"can't {verb} the database {self.name}: {cause}", reason=reason, may_pass=code in _MAY_PASS)
 
-    @override
-    def close(self) -> None:
-        super().close()
-        if self._anchor is not None:
-            self._anchor.close()
-
-    def _keep_file_open(self) -> None:
-        """Keep the file open, so that `_close_held_file` can reach it after its deletion.
-
-        A file that was opened for reading only is not kept open. Raises StoreError.
-        """
-        if self.path is None or self._read_only:
-            return
-        try:
-            self._anchor = _connect(self.path, "rw")
-            self._anchor.execute("SELECT 1 FROM sqlite_master LIMIT 1").close()
-        except sqlite3.Error as error:
-            reason = f"the database file can't be read: {error}"
-            raise StoreError(f"can't read the database {self.name}: {error}", reason=reason) from error
-
-    def _close_held_file(self) -> None:
+    def _close_old_file(self) -> None:
         """Copy the write-ahead log into a database file that was deleted or replaced, and close the file.
 
-        If the write-ahead log of a replaced file remained, SQLite would apply it to the new file. Only the connection
-        `_anchor` is certain to have the deleted or replaced file open.
+        If the write-ahead log of a replaced file remained, SQLite would apply it to the new file. Each idle connection
+        of the pool still has the old file open.
         """
-        if self._anchor is not None:
-            with suppress(sqlite3.Error), closing(self._anchor):
-                self._anchor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._anchor = None
+        if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedin():
+            with suppress(sqlite3.Error), closing(self.engine.raw_connection()) as old:
+                old.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.engine.dispose()
 
     def _find_file_problem(self, path: Path) -> str:
@@ -180,7 +153,7 @@ class Sqlite(DatabaseSystem):
         # both files have the same path.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
-        self._close_held_file()
+        self._close_old_file()
         if found is None:
             return "the database file has been deleted"
         try:
@@ -188,11 +161,8 @@ class Sqlite(DatabaseSystem):
         except StoreError as error:
             return f"the database file has been replaced, and {error.reason}"
         if found != self._opened_identity:
-            self.replacement_count += 1
-            _LOG.warning("%s: another copy has replaced the database file, and this server now uses the copy", path)
+            self._note_replacement("the database file")
         self._opened_identity = found
-        self._keep_file_open()
-        self.damage = ""
         return ""
 
     def _require_copy(self, path: Path) -> None:
