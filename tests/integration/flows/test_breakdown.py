@@ -93,39 +93,22 @@ async def test_a_figure_that_is_being_deleted_counts_as_empty(home: Home, socket
     assert await seen(socket, form, typed) == ("This hour: market 9.876 + VAT 2.3702", "12.25 c/kWh")
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
+async def test_a_half_typed_figure_has_no_preview_and_the_next_one_has(
+    home: Home, socket: MockHAClientWebSocket, caplog: pytest.LogCaptureFixture
+) -> None:
+    form = await opened(home)
+    half_typed: tuple[dict[str, Any], ...] = (
         {"package": "vork_3"},
         {"supply": "0.5"},
         {"supply": {"margin": "0,5"}},
         {"supply": {"vat_percent": [24]}},
         {"network": {"day_rate_starts": "7"}},
-    ],
-)
-async def test_a_half_typed_figure_has_no_preview_and_the_next_one_has(
-    home: Home, socket: MockHAClientWebSocket, typed: dict[str, Any], caplog: pytest.LogCaptureFixture
-) -> None:
-    form = await opened(home)
-    await ask(socket, form, typed)
-    assert (await socket.receive_json())["error"]["code"] == "invalid_format"
+    )
+    for typed in half_typed:
+        await ask(socket, form, typed)
+        assert (typed, (await socket.receive_json())["error"]["code"]) == (typed, "invalid_format")
+        assert await seen(socket, form, {}) == ("This hour: market 9.876 + VAT 2.3702", "12.25 c/kWh")
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
-    assert await seen(socket, form, {}) == ("This hour: market 9.876 + VAT 2.3702", "12.25 c/kWh")
-
-
-@pytest.mark.parametrize(
-    ("language", "breakdown", "price"),
-    [
-        ("et", "Sel tunnil: börsihind 9,876 + võrk 7,72 + käibemaks 4,223", "21,82 s/kWh"),
-        ("ru", "В этот час: биржевая цена 9,876 + сетевая плата 7,72 + налог с оборота 4,223", "21,82 ц/кВт·ч"),
-    ],
-)
-async def test_the_preview_is_in_the_language_of_the_home(
-    home: Home, socket: MockHAClientWebSocket, language: str, breakdown: str, price: str
-) -> None:
-    home.hass.config.language = language
-    form = await opened(home)
-    assert await seen(socket, form, {"package": "vork_1"}) == (breakdown, price)
 
 
 ESTONIAN = ("Sel tunnil: börsihind 9,876 + käibemaks 2,3702", "12,25 s/kWh")

@@ -1,4 +1,7 @@
-"""A server that runs as an app beside Home Assistant, announced by the Supervisor."""
+"""A server that runs as an app beside Home Assistant, announced by the Supervisor.
+
+What follows an announcement is the same as on the network: see `test_zeroconf.py`.
+"""
 
 import pytest
 from homeassistant.config_entries import SOURCE_HASSIO, ConfigFlowResult
@@ -8,7 +11,7 @@ from homeassistant.helpers.service_info.hassio import HassioServiceInfo
 from yarl import URL
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.support.household.flows import MALFORMED, NOBODY, Imitate, announce, entry_of, placeholders_of
+from tests.support.household.flows import NOBODY, announce, entry_of, placeholders_of
 
 pytestmark = pytest.mark.usefixtures("setup_entry")
 
@@ -29,26 +32,12 @@ async def test_an_app_is_added_once_confirmed(hass: HomeAssistant, address: str)
     form = await tell_of(hass, address)
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "hassio_confirm")
     assert placeholders_of(form) == {"app": "Tunnihind"}
+    [flow] = hass.config_entries.flow.async_progress()
+    assert (flow["context"]["title_placeholders"]["name"], flow["context"]["confirm_only"]) == ("Tunnihind", True)
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["data"] == {"url": address, "instance_id": "test"}
     assert [plan.title for plan in result["result"].subentries.values()] == ["Cheapest 3 hours"]
-
-
-async def test_the_discovery_is_called_by_the_name_of_the_server(hass: HomeAssistant, address: str) -> None:
-    await tell_of(hass, address)
-    [flow] = hass.config_entries.flow.async_progress()
-    assert flow["context"]["title_placeholders"]["name"] == "Tunnihind"
-    assert flow["context"]["confirm_only"] is True
-
-
-async def test_an_app_that_does_not_answer_is_not_offered(hass: HomeAssistant) -> None:
-    result = await tell_of(hass, NOBODY)
-    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "connection_refused")
-
-
-async def test_an_app_of_another_kind_is_not_offered(hass: HomeAssistant, imitate: Imitate) -> None:
-    assert (await tell_of(hass, await imitate(forecast=MALFORMED)))["reason"] == "invalid_response"
 
 
 async def test_an_app_with_a_new_name_on_the_network_is_followed(hass: HomeAssistant, address: str) -> None:
@@ -56,11 +45,6 @@ async def test_an_app_with_a_new_name_on_the_network_is_followed(hass: HomeAssis
     entry.add_to_hass(hass)
     assert (await tell_of(hass, address))["reason"] == "already_configured"
     assert entry.data == {"url": address, "instance_id": "test"}
-
-
-async def test_an_app_announced_at_each_start_is_offered_once(hass: HomeAssistant, address: str) -> None:
-    entry_of(address).add_to_hass(hass)
-    assert (await tell_of(hass, address))["reason"] == "already_configured"
 
 
 async def test_a_server_found_on_the_network_is_not_offered_by_the_supervisor_too(

@@ -1,9 +1,9 @@
 """The household's fees, and its cheap hours."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
@@ -51,21 +51,23 @@ FILLED: dict[str, Any] = {
 }
 
 
-def filled(typed: dict[str, Any]) -> dict[str, Any]:
-    """Return the typed figures without empty sections."""
-    return {name: within for name, within in typed.items() if within != {}}
-
-
 async def choose(
-    hass: HomeAssistant, choice: str, options: Mapping[str, Any] | None = None, entry: MockConfigEntry | None = None
+    hass: HomeAssistant,
+    choice: str,
+    options: Mapping[str, Any] | None = None,
+    answers: Iterable[Mapping[str, Any]] = (),
+    entry: MockConfigEntry | None = None,
 ) -> ConfigFlowResult:
-    """Open the options of an entry and choose one."""
+    """Open the options of an entry, choose one, and submit its forms."""
     entry = entry or entry_of(NOBODY, options=options)
     if entry.entry_id not in hass.config_entries.async_entry_ids():
         entry.add_to_hass(hass)
     menu = await hass.config_entries.options.async_init(entry.entry_id)
     assert menu["type"] is FlowResultType.MENU
-    return await hass.config_entries.options.async_configure(menu["flow_id"], {"next_step_id": choice})
+    result = await hass.config_entries.options.async_configure(menu["flow_id"], {"next_step_id": choice})
+    for answer in answers:
+        result = await submit(hass, result, answer)
+    return result
 
 
 async def submit(hass: HomeAssistant, form: ConfigFlowResult, user_input: Mapping[str, Any]) -> ConfigFlowResult:
@@ -92,20 +94,6 @@ async def test_the_menu_offers_to_remove_prices_only_where_there_are_some(
 def _october(freezer: FrozenDateTimeFactory) -> None:
     """Set the clock to a day that the table covers."""
     freezer.move_to(OCTOBER)
-
-
-async def test_with_nothing_configured_the_form_starts_with_the_table_and_the_laws_vat(hass: HomeAssistant) -> None:
-    form = await choose(hass, "prices")
-    assert form["step_id"] == "edit_row"
-    assert shown(form) == {
-        "package": "own",
-        "supply": {"vat_percent": 24.0, "fees_include_vat": False, "balancing": 0.373},
-        "network": NETWORK,
-        "levies": {"renewable": 0.84, "security": 0.758, "excise": 0.307},
-    }
-    said = placeholders_of(form)
-    assert said["default_vat"] == "24"
-    assert said["figures"].startswith("Figures from price lists (as of 20.11.2026) are filled in")
 
 
 async def test_the_hint_on_the_excise_names_both_figures_on_any_day(
@@ -149,8 +137,20 @@ async def test_the_form_of_another_zone_starts_with_its_vat_and_nothing_of_eston
     assert row == {**NO_FEES, "margin": 0.5, "network_day": 4.0, "network_night": 2.0, "excise": 2.253}
 
 
-async def test_saving_the_unchanged_form_follows_the_table(hass: HomeAssistant) -> None:
+async def test_the_form_starts_with_the_table_and_the_laws_vat_and_follows_them_unchanged(
+    hass: HomeAssistant,
+) -> None:
     form = await choose(hass, "prices")
+    assert form["step_id"] == "edit_row"
+    assert shown(form) == {
+        "package": "own",
+        "supply": {"vat_percent": 24.0, "fees_include_vat": False, "balancing": 0.373},
+        "network": NETWORK,
+        "levies": {"renewable": 0.84, "security": 0.758, "excise": 0.307},
+    }
+    said = placeholders_of(form)
+    assert said["default_vat"] == "24"
+    assert said["figures"].startswith("Figures from price lists (as of 20.11.2026) are filled in")
     result = await submit(hass, form, shown(form))
     assert result["data"] == {**CONTRACT, "rows": [{**NO_FEES, **TABLE, "from_table": FOLLOWS}]}
     [row] = tariff_from(result["data"]).rows
@@ -303,8 +303,9 @@ async def test_prices_are_typed_in_euros_if_the_household_chooses_euros(hass: Ho
     assert result["data"]["rows"] == [{**NO_FEES, **TABLE, "margin": 0.55, "from_table": FOLLOWS}]
 
 
-async def test_typed_figures_are_stored_in_cents_and_percent(hass: HomeAssistant) -> None:
-    result = await submit(hass, await choose(hass, "prices"), FILLED)
+async def test_typed_figures_are_stored_in_cents_and_percent_and_shown_again(hass: HomeAssistant) -> None:
+    entry = entry_of(NOBODY)
+    result = await choose(hass, "prices", answers=[{**FILLED, "valid_from": "2026-01-01"}], entry=entry)
     assert result["data"] == {
         **CONTRACT,
         "fees_include_vat": True,
@@ -312,6 +313,7 @@ async def test_typed_figures_are_stored_in_cents_and_percent(hass: HomeAssistant
         "rows": [
             {
                 **NO_FEES,
+                "valid_from": "2026-01-01",
                 "vat_percent": 22,
                 "margin": 0.5,
                 "network_day": 4.1,
@@ -321,78 +323,163 @@ async def test_typed_figures_are_stored_in_cents_and_percent(hass: HomeAssistant
             }
         ],
     }
-
-
-async def test_saved_figures_are_shown_again(hass: HomeAssistant) -> None:
-    entry = entry_of(NOBODY)
-    await submit(hass, await choose(hass, "prices", entry=entry), {**FILLED, "valid_from": "2026-01-01"})
     again = shown(await choose(hass, "prices", entry=entry))
     blank = {"supply": {"balancing": 0.0}, "levies": {"security": 0.0}}
     expected = {key: {**value, **blank.get(key, {})} for key, value in FILLED.items()}
     assert again == {**expected, "package": "own", "valid_from": "2026-01-01"}
 
 
-async def test_a_rate_other_than_the_laws_is_the_households_own(hass: HomeAssistant) -> None:
-    typed = {**BLANK, "supply": {**BLANK["supply"], "vat_percent": 9}}
-    result = await submit(hass, await choose(hass, "prices"), typed)
-    assert result["data"]["rows"] == [{**NO_FEES, "vat_percent": 9}]
-
-
-@pytest.mark.parametrize("supply", [BLANK["supply"], {**BLANK["supply"], "vat_percent": 24}])
-async def test_a_blank_rate_or_todays_rate_follows_the_law(hass: HomeAssistant, supply: dict[str, Any]) -> None:
-    result = await submit(hass, await choose(hass, "prices"), {**BLANK, "supply": supply})
-    assert result["data"]["rows"] == [NO_FEES]
-
-
-async def test_a_day_rate_without_an_hour_is_refused_and_typed_figures_stay(hass: HomeAssistant) -> None:
-    typed = {**FILLED, "network": {**FILLED["network"], "day_rate_starts": "22:00", "day_rate_ends": "22:00:00"}}
-    form = await submit(hass, await choose(hass, "prices"), typed)
-    assert (form["step_id"], form["errors"]) == ("edit_row", {"network": "no_day_rate"})
-    assert shown(form) == filled({**typed, "package": "own"})
-    assert (await submit(hass, form, FILLED))["type"] is FlowResultType.CREATE_ENTRY
-
-
-async def test_a_field_that_was_cleared_stays_clear_after_an_error(hass: HomeAssistant) -> None:
-    form = await choose(hass, "prices", {"rows": [BASE]})
-    typed = {**BLANK, "network": {**NETWORK, "day_rate_ends": "07:00:00"}}
-    assert shown(await submit(hass, form, typed)) == filled({**typed, "package": "own"})
+def supply(**figures: float) -> dict[str, Any]:
+    return {**BLANK, "supply": {**BLANK["supply"], **figures}}
 
 
 @pytest.mark.parametrize(
-    ("section", "field", "value"),
+    ("choice", "options", "answers", "stored"),
     [
-        ("supply", "vat_percent", -1),
-        ("supply", "vat_percent", 100),
-        ("network", "network_day", -0.1),
-        ("levies", "excise", 101),
-        ("levies", "excise", "nan"),
-        ("supply", "vat_percent", "nan"),
+        # A VAT rate other than the law's is the household's own. A blank rate, or today's, follows the law.
+        ("prices", {}, [supply(vat_percent=9)], {**CONTRACT, "rows": [{**NO_FEES, "vat_percent": 9}]}),
+        ("prices", {}, [BLANK], {**CONTRACT, "rows": [NO_FEES]}),
+        ("prices", {}, [supply(vat_percent=24)], {**CONTRACT, "rows": [NO_FEES]}),
+        # A supplier may give a discount.
+        ("prices", {}, [supply(margin=-0.3)], {**CONTRACT, "rows": [{**NO_FEES, "margin": -0.3}]}),
+        (
+            "prices",
+            {"rows": [BASE, NEW_YEAR]},
+            [{"row": "2027-01-01"}, {**BLANK, "valid_from": "2027-02-01"}],
+            {**CONTRACT, "rows": [BASE, {**NO_FEES, "valid_from": "2027-02-01"}]},
+        ),
+        # A new row takes its place among the others.
+        (
+            "add_row",
+            {"rows": [BASE, NEW_YEAR], "cheap_hours": 4},
+            [{**BLANK_ROW, "valid_from": "2026-06-01"}],
+            {"rows": [BASE, {**NO_FEES, "valid_from": "2026-06-01"}, NEW_YEAR], "cheap_hours": 4},
+        ),
+        (
+            "remove_row",
+            {"rows": [BASE, NEW_YEAR], "cheap_hours": 4},
+            [{"row": "beginning"}],
+            {"rows": [NEW_YEAR], "cheap_hours": 4},
+        ),
+        ("cheap", {"hours_ahead": 24}, [{"cheap_hours": 4}], {"cheap_hours": 4, "hours_ahead": 24}),
+        ("cheap", {}, [{"cheap_hours": 4, "hours_ahead": 3.0}], {"cheap_hours": 4, "hours_ahead": 3}),
+        (
+            "billing",
+            {"rows": [BASE]},
+            [{"billed_by": "quarter", "levels_by": "quarter"}],
+            {"rows": [BASE], "billed_by": "quarter", "levels_by": "quarter"},
+        ),
+        ("billing", {}, [{}], {"billed_by": "hour", "levels_by": "hour"}),
+        ("selling", {"rows": [BASE]}, [{"sells": False, "resolution": "quarter", "margin": 1}], {"rows": [BASE]}),
     ],
 )
-async def test_impossible_figures_are_refused_at_their_field(
-    hass: HomeAssistant, section: str, field: str, value: float | str
+async def test_a_choice_is_stored_beside_the_other_options(
+    hass: HomeAssistant,
+    choice: str,
+    options: dict[str, Any],
+    answers: list[dict[str, Any]],
+    stored: dict[str, Any],
 ) -> None:
-    form = await choose(hass, "prices")
+    assert (await choose(hass, choice, options, answers))["data"] == stored
+
+
+@pytest.mark.parametrize(
+    ("choice", "options", "values"),
+    [
+        # A new row starts from the newest figures, without their date.
+        (
+            "add_row",
+            {"rows": [BASE, {**NEW_YEAR, "vat_percent": 9}]},
+            {
+                "package": "own",
+                "supply": {"vat_percent": 9, "margin": 0.7, "balancing": 0.0},
+                "network": {"network_day": 0.0, "network_night": 0.0},
+                "levies": {"renewable": 0.0, "security": 0.0, "excise": 0.0},
+            },
+        ),
+        ("cheap", {}, {"cheap_hours": 6, "hours_ahead": 6}),
+        ("cheap", {"hours_ahead": 24}, {"cheap_hours": 6, "hours_ahead": 24}),
+        ("billing", {"billed_by": "quarter"}, {"billed_by": "quarter"}),
+        ("selling", {}, {}),
+    ],
+)
+async def test_a_form_starts_with_what_is_stored(
+    hass: HomeAssistant, choice: str, options: dict[str, Any], values: dict[str, Any]
+) -> None:
+    form = await choose(hass, choice, options)
+    assert (form["step_id"], shown(form)) == (choice, values)
+
+
+BOTH: Final = {"rows": [BASE, NEW_YEAR]}
+
+
+@pytest.mark.parametrize(
+    ("choice", "options", "answers", "step", "errors"),
+    [
+        (
+            "prices",
+            {},
+            [{**FILLED, "network": {**FILLED["network"], "day_rate_starts": "22:00", "day_rate_ends": "22:00:00"}}],
+            "edit_row",
+            {"network": "no_day_rate"},
+        ),
+        # A field that was cleared stays clear.
+        (
+            "prices",
+            {"rows": [BASE]},
+            [{**BLANK, "network": {**NETWORK, "day_rate_ends": "07:00:00"}}],
+            "edit_row",
+            {"network": "no_day_rate"},
+        ),
+        (
+            "add_row",
+            BOTH,
+            [{**BLANK_ROW, "supply": {"margin": 0.9}, "valid_from": "2027-01-01"}],
+            "add_row",
+            {"valid_from": "date_taken"},
+        ),
+        ("prices", BOTH, [{"row": "2027-01-01"}, BLANK], "edit_row", {"valid_from": "date_taken"}),
+    ],
+)
+async def test_a_contradiction_is_refused_at_its_field_and_typed_figures_stay(
+    hass: HomeAssistant,
+    choice: str,
+    options: dict[str, Any],
+    answers: list[dict[str, Any]],
+    step: str,
+    errors: dict[str, str],
+) -> None:
+    form = await choose(hass, choice, options, answers)
+    assert (form["step_id"], form["errors"]) == (step, errors)
+    typed = {name: within for name, within in answers[-1].items() if within != {}}
+    assert shown(form) == {**typed, "package": "own"}
+
+
+def filled(section: str, field: str, value: float | str) -> dict[str, Any]:
+    return {**FILLED, section: {**FILLED[section], field: value}}
+
+
+@pytest.mark.parametrize(
+    ("choice", "typed", "path"),
+    [
+        ("prices", filled("supply", "vat_percent", -1), ["supply", "vat_percent"]),
+        ("prices", filled("supply", "vat_percent", 100), ["supply", "vat_percent"]),
+        ("prices", filled("supply", "vat_percent", "nan"), ["supply", "vat_percent"]),
+        ("prices", filled("network", "network_day", -0.1), ["network", "network_day"]),
+        ("prices", filled("levies", "excise", 101), ["levies", "excise"]),
+        ("prices", filled("levies", "excise", "nan"), ["levies", "excise"]),
+        ("add_row", BLANK_ROW, ["valid_from"]),
+        ("remove_row", {}, ["row"]),
+        *(("cheap", {"cheap_hours": count}, ["cheap_hours"]) for count in (4.5, "nan", 0, 25)),
+    ],
+)
+async def test_impossible_and_missing_values_are_refused_at_their_field(
+    hass: HomeAssistant, choice: str, typed: dict[str, Any], path: list[str]
+) -> None:
+    form = await choose(hass, choice, {"rows": [BASE]})
     with pytest.raises(InvalidData) as error:
-        await submit(hass, form, {**FILLED, section: {**FILLED[section], field: value}})
-    assert error.value.path == [section, field]
-
-
-async def test_a_supplier_may_give_a_discount(hass: HomeAssistant) -> None:
-    supply = {**BLANK["supply"], "margin": -0.3}
-    result = await submit(hass, await choose(hass, "prices"), {**BLANK, "supply": supply})
-    assert result["data"]["rows"] == [{**NO_FEES, "margin": -0.3}]
-
-
-async def test_a_new_row_starts_from_the_newest_figures_without_their_date(hass: HomeAssistant) -> None:
-    form = await choose(hass, "add_row", {"rows": [BASE, {**NEW_YEAR, "vat_percent": 9}]})
-    assert form["step_id"] == "add_row"
-    assert shown(form) == {
-        "package": "own",
-        "supply": {"vat_percent": 9, "margin": 0.7, "balancing": 0.0},
-        "network": {"network_day": 0.0, "network_night": 0.0},
-        "levies": {"renewable": 0.0, "security": 0.0, "excise": 0.0},
-    }
+        await submit(hass, form, typed)
+    assert error.value.path == path
 
 
 async def test_the_first_new_row_starts_with_the_table(hass: HomeAssistant) -> None:
@@ -404,119 +491,22 @@ async def test_the_first_new_row_starts_with_the_table(hass: HomeAssistant) -> N
     assert shared_settings_of(result["data"]) == CONTRACT
 
 
-async def test_a_new_row_takes_its_place_among_the_others(hass: HomeAssistant) -> None:
-    options = {"rows": [BASE, NEW_YEAR], "cheap_hours": 4}
-    typed = {**BLANK_ROW, "valid_from": "2026-06-01"}
-    result = await submit(hass, await choose(hass, "add_row", options), typed)
-    assert result["data"] == {"rows": [BASE, {**NO_FEES, "valid_from": "2026-06-01"}, NEW_YEAR], "cheap_hours": 4}
-
-
-async def test_a_second_row_of_one_date_is_refused_and_typed_figures_stay(hass: HomeAssistant) -> None:
-    typed = {**BLANK_ROW, "supply": {"margin": 0.9}, "valid_from": "2027-01-01"}
-    form = await submit(hass, await choose(hass, "add_row", {"rows": [BASE, NEW_YEAR]}), typed)
-    assert (form["step_id"], form["errors"]) == ("add_row", {"valid_from": "date_taken"})
-    assert shown(form) == filled({**typed, "package": "own"})
-
-
-async def test_a_new_row_needs_a_date(hass: HomeAssistant) -> None:
-    form = await choose(hass, "add_row")
-    with pytest.raises(InvalidData) as error:
-        await submit(hass, form, BLANK_ROW)
-    assert "valid_from" in error.value.schema_errors
-
-
-async def test_with_several_rows_the_one_to_change_is_chosen_first(hass: HomeAssistant) -> None:
-    form = await choose(hass, "prices", {"rows": [BASE, NEW_YEAR]})
+async def test_of_several_rows_the_newest_is_suggested_and_the_chosen_one_is_changed(hass: HomeAssistant) -> None:
+    form = await choose(hass, "prices", {"rows": [NEW_YEAR, BASE]})
     assert form["step_id"] == "pick_row"
+    assert form["data_schema"] is not None
+    [marker] = form["data_schema"].schema
+    assert marker.default() == "2027-01-01"
     form = await submit(hass, form, {"row": "beginning"})
     assert (form["step_id"], shown(form)["supply"]["margin"]) == ("edit_row", 0.5)
     result = await submit(hass, form, BLANK)
     assert result["data"]["rows"] == [NO_FEES, NEW_YEAR]
 
 
-async def test_the_newest_row_is_suggested(hass: HomeAssistant) -> None:
-    form = await choose(hass, "prices", {"rows": [NEW_YEAR, BASE]})
-    assert form["data_schema"] is not None
-    [marker] = form["data_schema"].schema
-    assert marker.default() == "2027-01-01"
-
-
-async def test_a_row_may_be_given_another_date(hass: HomeAssistant) -> None:
-    form = await submit(hass, await choose(hass, "prices", {"rows": [BASE, NEW_YEAR]}), {"row": "2027-01-01"})
-    result = await submit(hass, form, {**BLANK, "valid_from": "2027-02-01"})
-    assert result["data"]["rows"] == [BASE, {**NO_FEES, "valid_from": "2027-02-01"}]
-
-
-async def test_a_row_may_not_be_given_the_date_of_another_one(hass: HomeAssistant) -> None:
-    form = await submit(hass, await choose(hass, "prices", {"rows": [BASE, NEW_YEAR]}), {"row": "2027-01-01"})
-    form = await submit(hass, form, BLANK)
-    assert (form["step_id"], form["errors"]) == ("edit_row", {"valid_from": "date_taken"})
-
-
-async def test_the_row_that_is_chosen_is_removed(hass: HomeAssistant) -> None:
-    form = await choose(hass, "remove_row", {"rows": [BASE, NEW_YEAR], "cheap_hours": 4})
-    assert form["step_id"] == "remove_row"
-    result = await submit(hass, form, {"row": "beginning"})
-    assert result["data"] == {"rows": [NEW_YEAR], "cheap_hours": 4}
-
-
-async def test_no_row_is_removed_without_a_choice(hass: HomeAssistant) -> None:
-    form = await choose(hass, "remove_row", {"rows": [BASE]})
-    with pytest.raises(InvalidData) as error:
-        await submit(hass, form, {})
-    assert "row" in error.value.schema_errors
-
-
 async def test_the_number_of_cheap_hours_is_kept_as_a_whole_number(hass: HomeAssistant) -> None:
-    form = await choose(hass, "cheap", {"rows": [BASE]})
-    assert (form["step_id"], shown(form)) == ("cheap", {"cheap_hours": 6, "hours_ahead": 6})
-    result = await submit(hass, form, {"cheap_hours": 4.0})
+    result = await choose(hass, "cheap", {"rows": [BASE]}, [{"cheap_hours": 4.0}])
     assert result["data"] == {"rows": [BASE], "cheap_hours": 4}
     assert isinstance(result["data"]["cheap_hours"], int)
-
-
-@pytest.mark.parametrize("count", [4.5, "nan", 0, 25])
-async def test_a_number_of_hours_that_is_not_whole_or_out_of_range_is_refused_at_its_field(
-    hass: HomeAssistant, count: float | str
-) -> None:
-    form = await choose(hass, "cheap")
-    with pytest.raises(InvalidData) as error:
-        await submit(hass, form, {"cheap_hours": count})
-    assert error.value.path == ["cheap_hours"]
-
-
-async def test_the_hours_ahead_stay_where_only_the_cheap_ones_are_given(hass: HomeAssistant) -> None:
-    form = await choose(hass, "cheap", {"hours_ahead": 24})
-    assert shown(form) == {"cheap_hours": 6, "hours_ahead": 24}
-    assert (await submit(hass, form, {"cheap_hours": 4}))["data"] == {"cheap_hours": 4, "hours_ahead": 24}
-    form = await choose(hass, "cheap", {"hours_ahead": 24})
-    assert (await submit(hass, form, {"cheap_hours": 4, "hours_ahead": 3.0}))["data"]["hours_ahead"] == 3
-
-
-@pytest.mark.parametrize("hours", [0, 25])
-async def test_a_day_has_from_one_to_twenty_four_cheap_hours(hass: HomeAssistant, hours: int) -> None:
-    form = await choose(hass, "cheap")
-    with pytest.raises(InvalidData):
-        await submit(hass, form, {"cheap_hours": hours})
-
-
-async def test_billing_is_stored_with_the_other_options(hass: HomeAssistant) -> None:
-    form = await choose(hass, "billing", {"rows": [BASE], "billed_by": "quarter"})
-    assert (form["step_id"], shown(form)) == ("billing", {"billed_by": "quarter"})
-    result = await submit(hass, form, {"billed_by": "quarter", "levels_by": "quarter"})
-    assert result["data"] == {"rows": [BASE], "billed_by": "quarter", "levels_by": "quarter"}
-
-
-async def test_without_a_choice_the_household_is_billed_by_the_hour(hass: HomeAssistant) -> None:
-    result = await submit(hass, await choose(hass, "billing"), {})
-    assert result["data"] == {"billed_by": "hour", "levels_by": "hour"}
-
-
-async def test_selling_is_off_until_it_is_turned_on(hass: HomeAssistant) -> None:
-    form = await choose(hass, "selling", {"rows": [BASE]})
-    assert (form["step_id"], shown(form)) == ("selling", {})
-    result = await submit(hass, form, {"sells": False, "resolution": "quarter", "margin": 1})
-    assert result["data"] == {"rows": [BASE]}
 
 
 async def test_the_buyers_deductions_are_stored_in_cents_by_date(hass: HomeAssistant) -> None:

@@ -1,7 +1,5 @@
 """Changing a server's address."""
 
-from unittest.mock import AsyncMock
-
 import pytest
 from homeassistant.config_entries import ConfigEntryState, ConfigFlowResult
 from homeassistant.core import HomeAssistant
@@ -9,6 +7,8 @@ from homeassistant.data_entry_flow import FlowResultType
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from tests.support.household.flows import NOBODY, Imitate, about_of, entry_of, placeholders_of, shown
+
+pytestmark = pytest.mark.usefixtures("setup_entry")
 
 
 async def reconfigure(hass: HomeAssistant, entry: MockConfigEntry, url: str) -> ConfigFlowResult:
@@ -18,15 +18,6 @@ async def reconfigure(hass: HomeAssistant, entry: MockConfigEntry, url: str) -> 
     return await hass.config_entries.flow.async_configure(form["flow_id"], {"url": url})
 
 
-@pytest.mark.usefixtures("setup_entry")
-async def test_the_form_shows_the_address_so_far(hass: HomeAssistant) -> None:
-    entry = entry_of(NOBODY)
-    entry.add_to_hass(hass)
-    form = await entry.start_reconfigure_flow(hass)
-    assert (form["step_id"], shown(form)) == ("reconfigure", {"url": NOBODY})
-
-
-@pytest.mark.usefixtures("setup_entry")
 async def test_the_new_address_of_the_same_server_is_taken(hass: HomeAssistant, address: str) -> None:
     entry = entry_of(NOBODY)
     entry.add_to_hass(hass)
@@ -37,16 +28,19 @@ async def test_the_new_address_of_the_same_server_is_taken(hass: HomeAssistant, 
     assert entry.data == {"url": address, "instance_id": "test", **with_statistics}
 
 
-@pytest.mark.usefixtures("setup_entry")
-async def test_an_address_that_does_not_answer_is_not_taken(hass: HomeAssistant, address: str) -> None:
+async def test_the_form_shows_the_address_so_far_and_takes_none_that_does_not_answer(
+    hass: HomeAssistant, address: str
+) -> None:
     entry = entry_of(address)
-    form = await reconfigure(hass, entry, NOBODY)
+    entry.add_to_hass(hass)
+    form = await entry.start_reconfigure_flow(hass)
+    assert (form["step_id"], shown(form)) == ("reconfigure", {"url": address})
+    form = await hass.config_entries.flow.async_configure(form["flow_id"], {"url": NOBODY})
     assert (form["step_id"], form["errors"]) == ("reconfigure", {"url": "connection_refused"})
     assert shown(form) == {"url": NOBODY}
     assert entry.data["url"] == address
 
 
-@pytest.mark.usefixtures("setup_entry")
 async def test_another_server_replaces_the_old_one_only_when_confirmed(
     hass: HomeAssistant, imitate: Imitate, address: str
 ) -> None:
@@ -62,7 +56,6 @@ async def test_another_server_replaces_the_old_one_only_when_confirmed(
     assert entry.data == {"url": other, "instance_id": "other"}
 
 
-@pytest.mark.usefixtures("setup_entry")
 async def test_a_server_without_identity_may_move_and_may_get_one_later(
     hass: HomeAssistant, imitate: Imitate, address: str
 ) -> None:
@@ -73,23 +66,16 @@ async def test_a_server_without_identity_may_move_and_may_get_one_later(
     assert (entry.unique_id, entry.data["instance_id"]) == ("test", "test")
 
 
-@pytest.mark.usefixtures("setup_entry")
-async def test_a_server_that_another_entry_has_is_not_taken(hass: HomeAssistant, address: str) -> None:
-    entry_of("http://elsewhere").add_to_hass(hass)
-    result = await reconfigure(hass, entry_of(NOBODY, "mine"), address)
-    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "already_configured")
-
-
-@pytest.mark.usefixtures("setup_entry")
-async def test_an_address_that_another_entry_has_is_not_taken(hass: HomeAssistant, address: str) -> None:
-    entry_of(address, "before").add_to_hass(hass)
-    result = await reconfigure(hass, entry_of(NOBODY), address)
-    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "already_configured")
-
-
-async def test_an_entry_that_waits_for_its_server_starts_at_once(
-    hass: HomeAssistant, address: str, setup_entry: AsyncMock
+@pytest.mark.parametrize(("at_address", "mine"), [(False, "mine"), (True, "test")], ids=["the server", "the address"])
+async def test_a_server_or_an_address_that_another_entry_has_is_not_taken(
+    hass: HomeAssistant, address: str, at_address: bool, mine: str
 ) -> None:
+    (entry_of(address, "before") if at_address else entry_of("http://elsewhere")).add_to_hass(hass)
+    result = await reconfigure(hass, entry_of(NOBODY, mine), address)
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "already_configured")
+
+
+async def test_an_entry_that_waits_for_its_server_starts_at_once(hass: HomeAssistant, address: str) -> None:
     entry = entry_of(NOBODY)
     entry.add_to_hass(hass)
     entry.mock_state(hass, ConfigEntryState.SETUP_RETRY)
@@ -98,7 +84,6 @@ async def test_an_entry_that_waits_for_its_server_starts_at_once(
     assert entry.state is ConfigEntryState.LOADED
 
 
-@pytest.mark.usefixtures("setup_entry")
 @pytest.mark.parametrize(
     ("mode", "was_rehearsal", "error"),
     [("rehearsal", False, "server_is_rehearsal"), ("live", True, "rehearsal_over"), ("demo", True, "rehearsal_over")],
@@ -116,7 +101,6 @@ async def test_a_live_entry_never_becomes_a_rehearsal_nor_a_rehearsal_a_live_one
     assert entry.data["url"] == NOBODY
 
 
-@pytest.mark.usefixtures("setup_entry")
 async def test_a_rehearsal_that_moved_is_followed_and_stays_one(hass: HomeAssistant, imitate: Imitate) -> None:
     entry = entry_of(NOBODY, "other", unique_id="other-rehearsal")
     entry.add_to_hass(hass)

@@ -26,23 +26,16 @@ def _nothing_to_be_mended(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     assert not [one for one in caplog.get_records("call") if "update listener" in one.getMessage()]
 
 
-async def test_a_new_address_reloads_the_entry(hass: HomeAssistant, running: MockConfigEntry, imitate: Imitate) -> None:
-    before, after = running.runtime_data, await imitate()
-    form = await running.start_reconfigure_flow(hass)
-    await hass.config_entries.flow.async_configure(form["flow_id"], {"url": after})
-    await hass.async_block_till_done(wait_background_tasks=True)
-    assert (running.state, running.runtime_data.url) == (ConfigEntryState.LOADED, after)
-    assert running.runtime_data is not before
-
-
-async def test_the_same_address_typed_again_does_not_reload_the_entry(
-    hass: HomeAssistant, running: MockConfigEntry
+async def test_a_new_address_reloads_the_entry_and_the_same_one_typed_again_does_not(
+    hass: HomeAssistant, running: MockConfigEntry, imitate: Imitate
 ) -> None:
-    before = running.runtime_data
-    form = await running.start_reconfigure_flow(hass)
-    await hass.config_entries.flow.async_configure(form["flow_id"], {"url": before.url})
-    await hass.async_block_till_done(wait_background_tasks=True)
-    assert running.runtime_data is before
+    before, other = running.runtime_data, await imitate()
+    for address, reloads in ((before.url, False), (other, True)):
+        form = await running.start_reconfigure_flow(hass)
+        await hass.config_entries.flow.async_configure(form["flow_id"], {"url": address})
+        await hass.async_block_till_done(wait_background_tasks=True)
+        assert (running.state, running.runtime_data.url) == (ConfigEntryState.LOADED, address)
+        assert (running.runtime_data is not before) is reloads
 
 
 async def test_another_server_at_the_same_address_reloads_the_entry(hass: HomeAssistant, imitate: Imitate) -> None:

@@ -36,30 +36,40 @@ async def start(hass: HomeAssistant) -> ConfigFlowResult:
     return await hass.config_entries.flow.async_init(DOMAIN, context={"source": SOURCE_USER})
 
 
-async def type_address(hass: HomeAssistant, url: str) -> ConfigFlowResult:
+async def type_address(hass: HomeAssistant, url: str, **answers: str) -> ConfigFlowResult:
     flow = await start(hass)
-    return await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": url})
+    return await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": url, **answers})
 
 
-async def test_the_form_suggests_a_server_on_the_same_machine(hass: HomeAssistant) -> None:
+async def test_a_server_that_answers_is_added_with_a_plan_of_the_cheapest_three_hours(
+    hass: HomeAssistant, address: str
+) -> None:
     form = await start(hass)
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "user")
     assert shown(form) == {"url": "http://localhost:8080"}
-
-
-async def test_a_server_that_answers_is_added(hass: HomeAssistant, address: str) -> None:
-    result = await type_address(hass, address)
+    result = await hass.config_entries.flow.async_configure(form["flow_id"], {"url": address})
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert (result["title"], result["data"]) == ("Tunnihind", {"url": address, "instance_id": "test"})
     assert result["result"].unique_id == "test"
+    [plan] = result["result"].subentries.values()
+    assert (plan.title, plan.data) == (
+        "Cheapest 3 hours",
+        {
+            "duration": 180,
+            "split": True,
+            "min_piece": 60,
+            "weekdays": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
+            "days": 1,
+            "horizon": "published",
+        },
+    )
 
 
 @pytest.mark.parametrize(("answer", "billed_by"), [({}, "hour"), ({"billed_by": "quarter"}, "quarter")])
 async def test_how_the_household_is_billed_is_asked_at_once(
     hass: HomeAssistant, address: str, answer: dict[str, str], billed_by: str
 ) -> None:
-    flow = await start(hass)
-    result = await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": address, **answer})
+    result = await type_address(hass, address, **answer)
     assert result["options"] == {"billed_by": billed_by}
 
 
@@ -74,31 +84,13 @@ async def test_a_server_behind_a_path_is_added(hass: HomeAssistant, imitate: Imi
     assert result["data"] == {"url": address, "instance_id": "other"}
 
 
-async def first_plan(hass: HomeAssistant, address: str) -> tuple[str, dict[str, Any]]:
-    entry = (await type_address(hass, address))["result"]
-    [plan] = entry.subentries.values()
-    return plan.title, dict(plan.data)
-
-
-async def test_an_entry_starts_with_a_plan_of_the_cheapest_three_hours(hass: HomeAssistant, address: str) -> None:
-    title, data = await first_plan(hass, address)
-    assert title == "Cheapest 3 hours"
-    assert data == {
-        "duration": 180,
-        "split": True,
-        "min_piece": 60,
-        "weekdays": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
-        "days": 1,
-        "horizon": "published",
-    }
-
-
 @pytest.mark.parametrize(("language", "name"), [("et", "3 odavaimat tundi"), ("ru", "3 самых дешёвых часа")])
 async def test_the_first_plan_has_its_name_in_the_language_of_the_home(
     hass: HomeAssistant, address: str, language: str, name: str
 ) -> None:
     hass.config.language = language
-    assert (await first_plan(hass, address))[0] == name
+    result = await type_address(hass, address)
+    assert [plan.title for plan in result["result"].subentries.values()] == [name]
 
 
 async def test_a_server_without_identity_is_known_by_its_host(hass: HomeAssistant, imitate: Imitate) -> None:
@@ -147,11 +139,6 @@ async def test_an_answer_that_is_not_http_has_an_error_without_its_content(hass:
     assert (form["errors"], placeholders_of(form)["reason"]) == ({"url": "broken_answer"}, "")
 
 
-async def test_an_address_without_a_listener_has_a_connection_error(hass: HomeAssistant) -> None:
-    form = await type_address(hass, NOBODY)
-    assert (form["errors"], placeholders_of(form)["reason"]) == ({"url": "connection_refused"}, "")
-
-
 async def test_https_has_its_own_error_if_the_server_has_none_or_its_certificate_is_not_trusted(
     hass: HomeAssistant, address: str, tmp_path: Path
 ) -> None:
@@ -162,21 +149,21 @@ async def test_https_has_its_own_error_if_the_server_has_none_or_its_certificate
     assert form["errors"] == {"url": "no_https"}
 
 
-async def test_a_text_that_is_not_an_address_is_refused_without_a_request(hass: HomeAssistant) -> None:
-    form = await type_address(hass, "ftp://example.com")
-    assert form["errors"] == {"url": "invalid_url"}
-    assert placeholders_of(form)["url"] == "ftp://example.com"
-
-
-async def test_a_password_in_the_address_is_not_shown(hass: HomeAssistant) -> None:
-    form = await type_address(hass, "http://me:secret@127.0.0.1:9")
-    assert placeholders_of(form)["url"] == NOBODY
+@pytest.mark.parametrize(
+    ("typed", "error", "told"),
+    [
+        ("ftp://example.com", "invalid_url", "ftp://example.com"),
+        ("127.0.0.1:9", "connection_refused", NOBODY),
+        ("http://me:secret@127.0.0.1:9", "connection_refused", NOBODY),
+    ],
+)
+async def test_a_wrong_address_is_told_without_its_password_and_kept_for_correction(
+    hass: HomeAssistant, address: str, typed: str, error: str, told: str
+) -> None:
+    form = await type_address(hass, typed)
+    assert (form["errors"], placeholders_of(form)["url"]) == ({"url": error}, told)
     assert "secret" not in placeholders_of(form)["reason"]
-
-
-async def test_after_an_error_the_form_keeps_the_typed_address(hass: HomeAssistant, address: str) -> None:
-    form = await type_address(hass, "127.0.0.1:9")
-    assert shown(form)["url"] == "127.0.0.1:9"
+    assert shown(form)["url"] == typed
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {"url": address})
     assert result["type"] is FlowResultType.CREATE_ENTRY
 
@@ -193,14 +180,11 @@ async def test_an_address_is_added_only_once_even_with_another_identity(hass: Ho
     assert (await type_address(hass, address))["reason"] == "already_configured"
 
 
-async def test_a_demos_name_says_that_it_is_one(hass: HomeAssistant, imitate: Imitate) -> None:
-    result = await type_address(hass, await imitate(about=about_of(mode="demo")))
-    assert result["title"] == "Tunnihind demo"
-
-
-async def test_an_unknown_mode_counts_as_live(hass: HomeAssistant, imitate: Imitate) -> None:
-    result = await type_address(hass, await imitate(about=about_of(mode="replay")))
-    assert (result["type"], result["title"]) == (FlowResultType.CREATE_ENTRY, "Tunnihind")
+@pytest.mark.parametrize(("mode", "title"), [("demo", "Tunnihind demo"), ("a mode of the future", "Tunnihind")])
+async def test_a_demos_name_says_that_it_is_one_and_an_unknown_mode_counts_as_live(
+    hass: HomeAssistant, imitate: Imitate, mode: str, title: str
+) -> None:
+    assert (await type_address(hass, await imitate(about=about_of(mode=mode))))["title"] == title
 
 
 async def test_titles_of_servers_differ_by_where_they_are(hass: HomeAssistant, imitate: Imitate) -> None:
@@ -251,8 +235,7 @@ async def test_a_network_package_is_chosen_and_its_figures_confirmed_when_the_se
     hass: HomeAssistant, address: str, freezer: FrozenDateTimeFactory
 ) -> None:
     freezer.move_to("2026-10-14T10:20:00+03:00")
-    flow = await start(hass)
-    form = await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": address, "package": "vork_2"})
+    form = await type_address(hass, address, package="vork_2")
     assert (form["step_id"], form["preview"]) == ("tariff", "tunnihind")
     typed = shown(form)
     assert typed["network"] == {"network_day": 6.07, "network_night": 3.51}
@@ -266,8 +249,7 @@ async def test_a_network_package_is_chosen_and_its_figures_confirmed_when_the_se
 
 
 async def test_another_package_and_errors_are_shown_before_the_entry_is_made(hass: HomeAssistant, address: str) -> None:
-    flow = await start(hass)
-    form = await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": address, "package": "vork_2"})
+    form = await type_address(hass, address, package="vork_2")
     form = await hass.config_entries.flow.async_configure(form["flow_id"], {**shown(form), "package": "own"})
     typed = shown(form)
     typed["network"]["day_rate_ends"] = "07:00:00"
@@ -307,9 +289,7 @@ async def test_the_current_price_is_shown_while_the_server_is_added(
     quarters = json.dumps({**answer, "dayAhead": [{"ts": hour + 900, "eurMwh": 100.0}]}) if has_quarters else None
     address = await imitate(forecast=json.dumps(answer), quarters=quarters)
     assert await async_setup_component(hass, "websocket_api", {})
-    flow = await start(hass)
-    answers = {"url": address, "package": "vork_2", "billed_by": billed_by}
-    form = await hass.config_entries.flow.async_configure(flow["flow_id"], answers)
+    form = await type_address(hass, address, package="vork_2", billed_by=billed_by)
     typed = shown(form)
     typed["supply"]["margin"] = 0.5
     socket = await hass_ws_client(hass)

@@ -22,23 +22,17 @@ async def test_a_server_that_is_found_is_added_once_confirmed(hass: HomeAssistan
     form = await announce(hass, address)
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "zeroconf_confirm")
     assert placeholders_of(form) == {"name": "Tunnihind", "url": address}
-    result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
-    assert result["type"] is FlowResultType.CREATE_ENTRY
-    assert result["data"] == {"url": address, "instance_id": "test"}
-    assert [plan.title for plan in result["result"].subentries.values()] == ["Cheapest 3 hours"]
-
-
-async def test_the_confirmation_of_a_server_asks_for_the_billing(hass: HomeAssistant, address: str) -> None:
-    form = await announce(hass, address)
-    result = await hass.config_entries.flow.async_configure(form["flow_id"], {"billed_by": "quarter"})
-    assert result["options"] == {"billed_by": "quarter"}
-
-
-async def test_the_discovery_is_called_by_the_name_and_place_of_the_server(hass: HomeAssistant, address: str) -> None:
-    await announce(hass, address)
+    assert (await announce(hass, address))["reason"] == "already_in_progress"
     [flow] = hass.config_entries.flow.async_progress()
     assert flow["context"]["title_placeholders"] == {"name": "Tunnihind", "host": address.removeprefix("http://")}
     assert flow["context"]["confirm_only"] is True
+    result = await hass.config_entries.flow.async_configure(form["flow_id"], {"billed_by": "quarter"})
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert (result["data"], result["options"]) == (
+        {"url": address, "instance_id": "test"},
+        {"billed_by": "quarter"},
+    )
+    assert [plan.title for plan in result["result"].subentries.values()] == ["Cheapest 3 hours"]
 
 
 async def test_two_servers_on_one_host_are_two_cards_that_differ(hass: HomeAssistant, imitate: Imitate) -> None:
@@ -68,14 +62,11 @@ async def test_a_server_announces_the_path_that_it_is_behind(hass: HomeAssistant
     assert placeholders_of(form) == {"name": "Tunnihind", "url": address}
 
 
-async def test_a_server_that_does_not_answer_is_not_offered(hass: HomeAssistant) -> None:
-    result = await announce(hass, NOBODY)
-    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "connection_refused")
-    assert placeholders_of(result)["url"] == NOBODY
-
-
-async def test_a_server_that_breaks_the_specification_is_not_offered(hass: HomeAssistant, imitate: Imitate) -> None:
-    assert (await announce(hass, await imitate(forecast=MALFORMED)))["reason"] == "invalid_response"
+async def test_a_server_without_prices_that_can_be_used_is_not_offered(hass: HomeAssistant, imitate: Imitate) -> None:
+    for address, reason in ((NOBODY, "connection_refused"), (await imitate(forecast=MALFORMED), "invalid_response")):
+        result = await announce(hass, address)
+        assert (result["type"], result["reason"]) == (FlowResultType.ABORT, reason)
+        assert placeholders_of(result)["url"] == address
 
 
 async def test_a_server_that_moved_is_followed(hass: HomeAssistant, address: str) -> None:
@@ -127,11 +118,6 @@ async def test_a_known_address_with_a_reinstalled_server_is_not_offered_again(
 async def test_an_ignored_server_stays_ignored(hass: HomeAssistant, address: str) -> None:
     entry_of(address, unique_id="test", source=SOURCE_IGNORE).add_to_hass(hass)
     assert (await announce(hass, address))["reason"] == "already_configured"
-
-
-async def test_a_second_announcement_of_a_server_is_not_offered_again(hass: HomeAssistant, address: str) -> None:
-    await announce(hass, address)
-    assert (await announce(hass, address))["reason"] == "already_in_progress"
 
 
 async def test_a_server_that_is_offered_can_be_added_by_hand_too(hass: HomeAssistant, address: str) -> None:
