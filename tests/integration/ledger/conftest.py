@@ -35,7 +35,6 @@ class Life:
     is_published: Callable[[int, int], bool] = lambda _start, _now: True
     """Whether the price of the period from the first instant on is known at the second."""
     forecast_of: Callable[[int], float] | None = None
-    is_off: bool = False
     ledger: Ledger = field(default_factory=Ledger)
     outcome: Outcome | None = None
     pace_s: int = HOUR_S

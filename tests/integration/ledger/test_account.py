@@ -14,7 +14,7 @@ from custom_components.tunnihind.ledger.started_window import StartedWindow, tot
 from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.settings import Horizon, PlanKind, PlanSettings
 from custom_components.tunnihind.prices.days import tallinn_time
-from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
+from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
 from tests.integration.ledger.conftest import DAY_S, PLAN, Life, wavy
 from tests.support.household.timelines import at, line, settled
 
@@ -152,18 +152,6 @@ def test_a_restart_at_any_tick_changes_nothing() -> None:
     assert mine.last_window is not None
     assert theirs.last_window is not None
     assert mine.last_window.start == theirs.last_window.start
-
-
-def test_home_assistant_off_for_a_part_of_a_window_loses_none_of_it() -> None:
-    life = Life(MACHINE, NIGHT)
-    life.live(NIGHT)
-    assert isinstance(life.outcome, Window)
-    begins = life.outcome.start
-    life.live(begins + QUARTER_S)
-    life.restart()
-    life.go_off(begins + 3 * HOUR_S)
-    life.tick()
-    assert life.account.total.at_one_kw.kwh == pytest.approx(2)
 
 
 def test_a_plan_made_in_the_middle_of_a_day_could_not_have_started_before() -> None:
@@ -387,13 +375,6 @@ def test_parts_that_cannot_be_read_start_empty(caplog: pytest.LogCaptureFixture)
     assert life.account.total.at_one_kw.kwh == pytest.approx(3)
 
 
-def test_a_deleted_plan_is_forgotten() -> None:
-    life = Life(BOILER, NIGHT)
-    life.live(NIGHT + DAY_S)
-    life.ledger.keep_only_plans([])
-    assert life.ledger.account(PLAN) is None
-
-
 @settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.integers(-50, 400), min_size=48, max_size=48),
@@ -422,9 +403,7 @@ def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
     prices = SettledPrices.from_dict(json.loads(json.dumps(kept)))
     assert prices.mean(life.now, life.now + HOUR_S) == pytest.approx(life.price_of(life.now - life.now % HOUR_S))
     assert prices.mean(kept["since"] - HOUR_S, life.now) is None
-    assert SettledPrices().as_dict() == {}
     assert SettledPrices.from_dict({}).mean(NIGHT, NIGHT + 1) is None
-    assert Timeline(HOUR_S).period_at(NIGHT) is None
 
 
 def test_a_window_that_never_began_keeps_no_prices() -> None:
@@ -453,15 +432,6 @@ def test_a_clock_that_is_briefly_wrong_after_a_restart_loses_no_sums(plan: PlanS
     life.now = right
     life.tick()
     assert life.account.total.as_list() == pytest.approx(counted, abs=1e-5)
-
-
-def test_windows_are_counted_again_once_a_clock_that_was_set_back_has_caught_up() -> None:
-    life = Life(MACHINE, NIGHT)
-    life.live(NIGHT + 2 * DAY_S)
-    counted = life.account.total.at_one_kw.kwh
-    life.now -= 5 * HOUR_S
-    life.live(NIGHT + 4 * DAY_S)
-    assert life.account.total.at_one_kw.kwh == pytest.approx(counted + 2 * MACHINE.duration_s / HOUR_S)
 
 
 def test_windows_of_a_clock_that_was_days_ahead_delay_no_others() -> None:

@@ -16,10 +16,12 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
 from tests.integration.test_guide_examples import AUTOMATIONS, CHARGED, recorded
+from tests.support.household.automations import restart
 from tests.support.household.energy_meter import stored
 from tests.support.household.flows import shown
-from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant, iso, wavy
+from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant, iso
 from tests.support.household.recording_proxy import RecordingProxy
+from tests.support.household.steering import switch
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.price_series import PriceSeries
@@ -53,9 +55,19 @@ def window(home: Home) -> int:
     return instant(home.value("window_start", PLAN_ID))
 
 
+@pytest.fixture
+async def by_energy(make_home: MakeHome) -> Home:
+    """Return a home at midnight, with a plan by energy."""
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    await home.add(plans={PLAN_ID: BY_ENERGY})
+    return home
+
+
 def saved_per_kwh(home: Home, begins: int) -> float:
     """Return the saving of an hour in the window against an hour that starts at once, at midnight."""
-    return home.consumer_price(MIDNIGHT) - home.consumer_price(begins)
+    saved = home.consumer_price(MIDNIGHT) - home.consumer_price(begins)
+    assert saved != 0, "otherwise the tests here would prove nothing"
+    return saved
 
 
 def compile_statistics(hass: HomeAssistant, start: int) -> None:
@@ -111,7 +123,7 @@ class Meter:
 
 
 @with_recorder
-@pytest.mark.parametrize(("unit", "per_kwh"), [("kWh", 1.0), ("Wh", 1_000.0), ("MJ", 3.6), ("kW", 1.0), ("W", 1_000.0)])
+@pytest.mark.parametrize(("unit", "per_kwh"), [("kWh", 1.0), ("MJ", 3.6), ("W", 1_000.0)])
 async def test_the_devices_real_energy_counts(make_home: MakeHome, unit: str, per_kwh: float) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00")
     meter = Meter(home, unit, per_kwh=per_kwh)
@@ -167,8 +179,7 @@ async def test_a_meter_that_restarts_at_zero_or_is_away_briefly_loses_no_energy(
     await async_wait_recording_done(hass)
     home.set_clock(begins + 2 * QUARTER_S)
     meter.kwh = KILOWATTS / 4 - 0.001  # of the second quarter, from zero on
-    await hass.config_entries.async_setup(home.entry.entry_id)
-    await home.settle()
+    await restart(home)
     meter.is_available = True
     await meter.live(begins + HOUR_S + 2 * QUARTER_S)
     assert attributes(home, "saved_total")["energy"] == pytest.approx(KILOWATTS, abs=0.01)
@@ -227,21 +238,17 @@ async def test_a_plan_without_a_meter_saves_per_kilowatt_hour(hass: HomeAssistan
     assert shown["against_days_mean"] == pytest.approx(sum(day) / 24 - home.consumer_price(begins), abs=1e-4)
 
 
-async def test_a_plan_by_energy_counts_the_energy_it_is_given(hass: HomeAssistant, make_home: MakeHome) -> None:
-    home = await make_home("2026-01-14T00:00:00+02:00")
-    await home.add(plans={PLAN_ID: BY_ENERGY})
+async def test_a_plan_by_energy_counts_the_energy_it_is_given(hass: HomeAssistant, by_energy: Home) -> None:
     assert all(is_there(hass, key) for key in (*SUMS, "cost_total"))
-    begins = window(home)
-    await home.at(begins + 2 * HOUR_S)
-    month = attributes(home, "saved_this_month")
-    kwh = {begins: 2.0, begins + HOUR_S: 1.0}
+    begins = window(by_energy)
+    await by_energy.at(begins + 2 * HOUR_S)
+    month = attributes(by_energy, "saved_this_month")
+    price = by_energy.consumer_price
     assert month["energy"] == month["energy_today"] == pytest.approx(3.0)
-    assert month["cost"] == pytest.approx(
-        sum(home.consumer_price(start) * part for start, part in kwh.items()), abs=1e-3
-    )
-    at_once = 2 * home.consumer_price(MIDNIGHT) + home.consumer_price(MIDNIGHT + HOUR_S)
-    assert figure(home, "saved_this_month") == pytest.approx(at_once - month["cost"], abs=1e-3)
-    assert attributes(home, "last_saving")["saved"] == figure(home, "saved_total")
+    assert month["cost"] == pytest.approx(2 * price(begins) + price(begins + HOUR_S), abs=1e-3)
+    at_once = 2 * price(MIDNIGHT) + price(MIDNIGHT + HOUR_S)
+    assert figure(by_energy, "saved_this_month") == pytest.approx(at_once - month["cost"], abs=1e-3)
+    assert attributes(by_energy, "last_saving")["saved"] == figure(by_energy, "saved_total")
 
 
 async def test_a_new_month_begins_at_zero_and_the_total_goes_on(make_home: MakeHome) -> None:
@@ -265,48 +272,34 @@ async def test_a_new_month_begins_at_zero_and_the_total_goes_on(make_home: MakeH
     assert figure(home, "saved_total") == pytest.approx(january + figure(home, "saved_this_month"), abs=1e-3)
 
 
-async def test_sums_survive_a_restart_without_the_server(
-    hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
-) -> None:
-    home = await make_home("2026-01-14T00:00:00+02:00")
-    await home.add(plans={PLAN_ID: BY_ENERGY})
-    await home.at(window(home) + 2 * HOUR_S)
-    before = {key: (home.value(key, PLAN_ID), attributes(home, key)) for key in (*SUMS, "last_saving")}
-    await hass.config_entries.async_unload(home.entry.entry_id)
-    await home.server.runner.cleanup()
-    await hass.config_entries.async_setup(home.entry.entry_id)
-    await home.settle()
-    assert {key: (home.value(key, PLAN_ID), attributes(home, key)) for key in before} == before
+async def test_sums_survive_a_restart_without_the_server(by_energy: Home, hass_storage: dict[str, Any]) -> None:
+    await by_energy.at(window(by_energy) + 2 * HOUR_S)
+    before = {key: (by_energy.value(key, PLAN_ID), attributes(by_energy, key)) for key in (*SUMS, "last_saving")}
+    await by_energy.server.runner.cleanup()
+    await restart(by_energy)
+    assert {key: (by_energy.value(key, PLAN_ID), attributes(by_energy, key)) for key in before} == before
     assert hass_storage["tunnihind.entry"]["data"]["ledger"]["plans"].keys() == {PLAN_ID}
 
 
 async def test_sums_that_were_lost_begin_a_new_cycle(
-    hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
+    hass: HomeAssistant, by_energy: Home, hass_storage: dict[str, Any]
 ) -> None:
     """The recorder counts a fall to zero as lost money, unless the reset is announced."""
-    home = await make_home("2026-01-14T00:00:00+02:00")
-    await home.add(plans={PLAN_ID: BY_ENERGY})
-    await home.at(window(home) + 3 * HOUR_S)
-    await hass.config_entries.async_unload(home.entry.entry_id)
+    await by_energy.at(window(by_energy) + 3 * HOUR_S)
+    await hass.config_entries.async_unload(by_energy.entry.entry_id)
     del hass_storage["tunnihind.entry"]["data"]["ledger"]
-    await hass.config_entries.async_setup(home.entry.entry_id)
-    await home.settle()
-    assert figure(home, "saved_total") == 0
-    assert attributes(home, "saved_total")["last_reset"] == iso(home.now)
+    await restart(by_energy)
+    assert figure(by_energy, "saved_total") == 0
+    assert attributes(by_energy, "saved_total")["last_reset"] == iso(by_energy.now)
 
 
-async def test_after_a_switch_off_in_the_middle_only_the_time_before_counts(
-    hass: HomeAssistant, make_home: MakeHome
-) -> None:
-    home = await make_home("2026-01-14T00:00:00+02:00")
-    await home.add(plans={PLAN_ID: BY_ENERGY})
-    begins = window(home)
-    await home.at(begins + 2 * QUARTER_S)
-    switch = home.state("switch", "enabled", PLAN_ID).entity_id
-    await hass.services.async_call("switch", "turn_off", {"entity_id": switch}, blocking=True)
-    await home.at(begins + 4 * HOUR_S)
-    assert attributes(home, "saved_total")["energy"] == pytest.approx(1.0)
-    assert attributes(home, "saved_total")["hours"] == 0.5
+async def test_after_a_switch_off_in_the_middle_only_the_time_before_counts(by_energy: Home) -> None:
+    begins = window(by_energy)
+    await by_energy.at(begins + 2 * QUARTER_S)
+    await switch(by_energy, on=False)
+    await by_energy.at(begins + 4 * HOUR_S)
+    assert attributes(by_energy, "saved_total")["energy"] == pytest.approx(1.0)
+    assert attributes(by_energy, "saved_total")["hours"] == 0.5
 
 
 async def test_prices_of_days_without_the_server_are_asked_for(
@@ -345,33 +338,24 @@ async def test_prices_of_days_without_the_server_are_asked_for(
     assert attributes(home, "last_saving")["p10"] < attributes(home, "last_saving")["p90"]
 
 
-async def change_plan(hass: HomeAssistant, home: Home, data: dict[str, Any]) -> None:
-    hass.config_entries.async_update_subentry(home.entry, home.entry.subentries[PLAN_ID], data=data)
-    await home.settle()
-
-
-async def test_sensors_come_and_go_with_the_meter_but_keep_their_sums(hass: HomeAssistant, make_home: MakeHome) -> None:
-    home = await make_home("2026-01-14T00:00:00+02:00")
-    await home.add(plans={PLAN_ID: BY_ENERGY})
-    await home.at(window(home) + 2 * HOUR_S)
-    saved = figure(home, "saved_total")
-    await change_plan(hass, home, MACHINE)
-    assert not is_there(hass, "saved_total")
-    await change_plan(hass, home, METERED)
-    assert figure(home, "saved_total") == saved
-    await change_plan(hass, home, {**MACHINE, "kind": "dearest"})
-    assert not is_there(hass, "saved_total")
+async def test_sensors_come_and_go_with_the_meter_but_keep_their_sums(hass: HomeAssistant, by_energy: Home) -> None:
+    await by_energy.at(window(by_energy) + 2 * HOUR_S)
+    saved = figure(by_energy, "saved_total")
+    for data, has_sums in ((MACHINE, False), (METERED, True), ({**MACHINE, "kind": "dearest"}, False)):
+        plan = by_energy.entry.subentries[PLAN_ID]
+        hass.config_entries.async_update_subentry(by_energy.entry, plan, data=data)
+        await by_energy.settle()
+        assert is_there(hass, "saved_total") is has_sums
+        assert not has_sums or figure(by_energy, "saved_total") == saved
     assert not is_there(hass, "last_saving")
 
 
 async def test_deleting_a_plan_deletes_its_sums(
-    hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
+    hass: HomeAssistant, by_energy: Home, hass_storage: dict[str, Any]
 ) -> None:
-    home = await make_home("2026-01-14T00:00:00+02:00")
-    await home.add(plans={PLAN_ID: BY_ENERGY})
-    hass.config_entries.async_remove_subentry(home.entry, PLAN_ID)
-    await home.settle()
-    await hass.config_entries.async_unload(home.entry.entry_id)
+    hass.config_entries.async_remove_subentry(by_energy.entry, PLAN_ID)
+    await by_energy.settle()
+    await hass.config_entries.async_unload(by_energy.entry.entry_id)
     assert hass_storage["tunnihind.entry"]["data"]["ledger"]["plans"] == {}
 
 
@@ -429,9 +413,3 @@ async def test_the_form_shows_the_meter_and_keeps_it_also_while_it_is_away(
         assert other["errors"] == {"saved": "no_meter"}
     assert (await flows.async_configure(form["flow_id"], whole))["type"] is FlowResultType.ABORT
     assert entry.subentries[PLAN_ID].data["meter"] == METER
-
-
-def test_prices_differ_from_hour_to_hour() -> None:
-    """Otherwise the tests here would prove nothing."""
-    price_of: Callable[[int], float] = wavy
-    assert len({price_of(MIDNIGHT + hour * HOUR_S) for hour in range(24)}) == 24

@@ -37,7 +37,7 @@ async def test_the_form_names_the_changes_in_the_language_of_the_home(
     assert all(f"- {line}" in hint for line in lines)
 
 
-@pytest.mark.parametrize("fields", [{}, {"name": "Auto"}, {"duration": {"hours": 5, "minutes": 0}}])
+@pytest.mark.parametrize("fields", [{"name": "Auto"}, {"duration": {"hours": 5, "minutes": 0}}])
 async def test_saving_the_form_ends_the_changes(car: Home, fields: dict[str, Any], hass_storage: Files) -> None:
     await update(car, duration="01:00:00", deadline="06:00")
     await save_form(car, **fields)
@@ -53,26 +53,21 @@ async def test_a_form_saved_while_the_server_is_not_loaded_ends_the_changes_too(
     await update(car, duration="01:00:00")
     await car.hass.config_entries.async_unload(car.entry.entry_id)
     await save_form(car, duration={"hours": 5, "minutes": 0})
-    await car.hass.config_entries.async_setup(car.entry.entry_id)
-    await car.settle()
+    await restart(car)
     assert float(car.state("number", "duration", PLAN_ID).state) == 300
 
 
-async def test_unreadable_stored_changes_leave_the_plan_with_its_form(car: Home, hass_storage: Files) -> None:
+async def test_without_stored_changes_that_can_be_read_the_plan_is_that_of_its_form(
+    car: Home, hass_storage: Files
+) -> None:
     await update(car, duration="01:00:00")
-    await car.hass.config_entries.async_unload(car.entry.entry_id)
-    for spoilt in ({"changes": 7}, {"form": dict(CAR), "changes": {"duration": 7}, "enabled": True}):
-        hass_storage[KEY]["data"]["steered"] = {PLAN_ID: spoilt}
-        await car.hass.config_entries.async_setup(car.entry.entry_id)
-        await car.settle()
-        assert float(car.state("number", "duration", PLAN_ID).state) == 240
+    for stored in (
+        {PLAN_ID: {"changes": 7}},
+        {PLAN_ID: {"form": dict(CAR), "changes": {"duration": 7}, "enabled": True}},
+        None,
+    ):
         await car.hass.config_entries.async_unload(car.entry.entry_id)
-
-
-async def test_data_of_an_older_version_has_no_changes(car: Home, hass_storage: Files) -> None:
-    await car.hass.config_entries.async_unload(car.entry.entry_id)
-    del hass_storage[KEY]["data"]["steered"]
-    await car.hass.config_entries.async_setup(car.entry.entry_id)
-    await car.settle()
-    assert float(car.state("number", "duration", PLAN_ID).state) == 240
-    assert car.state("switch", "enabled", PLAN_ID).state == "on"
+        hass_storage[KEY]["data"]["steered"] = stored
+        await restart(car)
+        assert float(car.state("number", "duration", PLAN_ID).state) == 240
+        assert car.state("switch", "enabled", PLAN_ID).state == "on"

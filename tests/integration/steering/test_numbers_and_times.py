@@ -17,6 +17,7 @@ from tests.support.household.steering import (
     at,
     length,
     pieces,
+    restart,
     set_number,
     set_time,
     switch,
@@ -25,18 +26,20 @@ from tests.support.household.steering import (
 from tunnihind.market import HOUR_S, QUARTER_S
 
 
-async def test_numbers_and_times_show_the_forms_values(car: Home) -> None:
+async def test_numbers_and_times_show_the_forms_values_and_change_the_plan_at_once(car: Home) -> None:
     assert float(car.state("number", "duration", PLAN_ID).state) == 240
     assert float(car.state("number", "price_cap", PLAN_ID).state) == 50
     assert car.state("time", "earliest", PLAN_ID).state == "22:00:00"
     assert car.state("time", "deadline", PLAN_ID).state == "07:00:00"
-
-
-async def test_a_number_and_a_time_change_the_plan_at_once(car: Home) -> None:
     await set_number(car, "duration", 120)
     assert length(car) == 2 * HOUR_S
     await set_time(car, "deadline", "00:00:00")
     assert pieces(car)[-1][1] <= at(24)
+    await set_number(car, "duration", 30)
+    assert length(car) == 2 * QUARTER_S, "shorter than a piece of the form"
+    await set_number(car, "duration", 240)
+    await set_time(car, "deadline", "07:00:00")
+    assert not car.entry.runtime_data.planner.plan(PLAN_ID).changes
 
 
 async def test_bounds_can_be_moved_one_after_the_other(car: Home) -> None:
@@ -49,16 +52,15 @@ async def test_bounds_can_be_moved_one_after_the_other(car: Home) -> None:
     assert length(car) == 4 * HOUR_S
 
 
-async def test_a_duration_shorter_than_a_piece_is_one_piece(car: Home) -> None:
-    await set_number(car, "duration", 30)
-    assert length(car) == 2 * QUARTER_S
-
-
-@pytest.mark.parametrize("minutes", [20, 100.5])
-async def test_a_duration_that_is_not_in_quarters_is_refused(car: Home, minutes: float) -> None:
-    with pytest.raises(ServiceValidationError, match=r"duration.*steps of 15 minutes"):
-        await set_number(car, "duration", minutes)
+async def test_a_number_out_of_its_steps_or_range_is_refused(car: Home) -> None:
+    for minutes in (20, 100.5):
+        with pytest.raises(ServiceValidationError, match=r"duration.*steps of 15 minutes"):
+            await set_number(car, "duration", minutes)
+    for cents in (float("nan"), 501, -501):
+        with pytest.raises(ServiceValidationError):
+            await set_number(car, "price_cap", cents)
     assert float(car.state("number", "duration", PLAN_ID).state) == 240
+    assert float(car.state("number", "price_cap", PLAN_ID).state) == 50
 
 
 async def test_a_price_limit_is_in_the_households_unit(car: Home) -> None:
@@ -82,17 +84,9 @@ async def test_the_need_of_a_plan_by_energy_sets_its_duration(make_home: MakeHom
     assert length(home) == 4 * QUARTER_S  # rounded up
     await set_number(home, "energy", 0)
     assert pieces(home) == []
-    registry = er.async_get(home.hass)
-    assert registry.async_get_entity_id("number", DOMAIN, f"{PLAN_ID}_duration") is None
-
-
-async def test_a_plan_by_energy_without_an_energy_needs_a_duration(make_home: MakeHome) -> None:
-    home = await make_home()
-    await home.add(plans={PLAN_ID: BY_ENERGY})
-    before = length(home)
     with pytest.raises(ServiceValidationError, match="duration: give a duration"):
         await update(home, energy=None, power=None)
-    assert length(home) == before
+    assert pieces(home) == []
     await update(home, energy=None, power=None, duration="01:30:00")
     assert length(home) == 1.5 * HOUR_S
 
@@ -123,20 +117,12 @@ async def test_changes_are_on_disk_when_the_call_returns(car: Home, hass_storage
 
 async def test_changes_last_over_a_restart_without_the_server(car: Home) -> None:
     await update(car, duration="01:00:00", deadline=None)
-    await car.hass.config_entries.async_unload(car.entry.entry_id)
     await car.server.runner.cleanup()
-    await car.hass.config_entries.async_setup(car.entry.entry_id)
-    await car.settle()
+    await restart(car)
     assert float(car.state("number", "duration", PLAN_ID).state) == 60
     assert car.state("time", "deadline", PLAN_ID).state == "unknown"
     await set_number(car, "duration", 120)
     assert length(car) == 2 * HOUR_S
-
-
-async def test_a_change_back_to_the_forms_value_ends_the_change(car: Home) -> None:
-    await set_number(car, "duration", 60)
-    await set_number(car, "duration", 240)
-    assert not car.entry.runtime_data.planner.plan(PLAN_ID).changes
 
 
 async def test_controls_stay_when_the_server_is_lost_and_prices_run_out(car: Home) -> None:

@@ -1,5 +1,7 @@
 """Plans that are switched off and on."""
 
+import pytest
+
 from tests.integration.household.test_diagnostics import ask_calendar
 from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
 from tests.support.household.steering import (
@@ -8,7 +10,6 @@ from tests.support.household.steering import (
     SPLIT,
     at,
     cheap_from_one_to_four,
-    length,
     pieces,
     restart,
     save_form,
@@ -32,12 +33,18 @@ async def test_a_plan_switched_off_has_no_window_and_that_reason(night: Home) ->
     assert night.state("calendar", "plans").state == "off"
 
 
-async def test_a_plan_switched_on_before_its_window_runs_as_planned(night: Home) -> None:
-    before = pieces(night)
+@pytest.mark.parametrize(
+    ("hour", "window", "status"),
+    [(0, [(at(1), at(4))], "planned"), (2, [(at(1), at(4))], "running"), (5, [], "done")],
+)
+async def test_switching_off_and_on_at_once_changes_nothing(
+    night: Home, hour: int, window: list[tuple[int, int]], status: str
+) -> None:
+    await night.at(at(hour))
     await switch(night, on=False)
     await switch(night, on=True)
-    assert pieces(night) == before == [(at(1), at(4))]
-    assert night.value("status", PLAN_ID) == "planned"
+    assert (pieces(night), night.value("status", PLAN_ID)) == (window, status)
+    assert not night.state("binary_sensor", "window", PLAN_ID).attributes.get("shortened")
 
 
 async def test_a_window_ends_at_the_moment_it_is_switched_off(night: Home) -> None:
@@ -61,14 +68,6 @@ async def test_a_window_switched_off_and_on_continues_as_planned(night: Home) ->
     assert night.value("status", PLAN_ID) == "done"
 
 
-async def test_switching_off_and_on_at_once_loses_no_time(night: Home) -> None:
-    await night.at(at(2))
-    await switch(night, on=False)
-    await switch(night, on=True)
-    assert pieces(night) == [(at(1), at(4))]
-    assert night.state("binary_sensor", "window", PLAN_ID).attributes["shortened"] is False
-
-
 async def test_one_piece_that_was_cut_off_has_run_unless_replanned(night: Home) -> None:
     await night.at(at(2))
     await switch(night, on=False)
@@ -79,33 +78,21 @@ async def test_one_piece_that_was_cut_off_has_run_unless_replanned(night: Home) 
     assert pieces(night) == [(at(5), at(8))]
 
 
-async def test_a_window_that_ran_does_not_run_again_for_a_switch(night: Home) -> None:
-    await night.at(at(5))
-    await switch(night, on=False)
-    await switch(night, on=True)
-    assert night.value("status", PLAN_ID) == "done"
-    assert pieces(night) == []
-
-
-async def test_pieces_make_up_for_the_time_that_was_switched_off(make_home: MakeHome) -> None:
+@pytest.mark.parametrize(
+    ("off_s", "then"),
+    [(HOUR_S, (at(3), at(5))), (MINUTE_S, (at(2) + MINUTE_S, at(4)))],
+    ids=["an hour", "a minute, which is not worth a start"],
+)
+async def test_pieces_make_up_for_the_time_that_was_switched_off(
+    make_home: MakeHome, off_s: int, then: tuple[int, int]
+) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00", price_of=cheap_from_one_to_four)
     await home.add(plans={PLAN_ID: SPLIT})
     await home.at(at(2))
     await switch(home, on=False)
-    await home.at(at(3))
+    home.set_clock(home.now + off_s)
     await switch(home, on=True)
-    assert pieces(home) == [(at(1), at(2)), (at(3), at(5))]
-    assert length(home) == 3 * HOUR_S
-
-
-async def test_a_minute_that_was_switched_off_is_not_worth_a_start(make_home: MakeHome) -> None:
-    home = await make_home("2026-01-14T00:00:00+02:00", price_of=cheap_from_one_to_four)
-    await home.add(plans={PLAN_ID: SPLIT})
-    await home.at(at(2))
-    await switch(home, on=False)
-    home.set_clock(home.now + MINUTE_S)
-    await switch(home, on=True)
-    assert pieces(home) == [(at(1), at(2)), (at(2) + MINUTE_S, at(4))]
+    assert pieces(home) == [(at(1), at(2)), then]
 
 
 async def test_the_switch_stays_off_over_a_restart_and_a_saved_form(night: Home) -> None:
