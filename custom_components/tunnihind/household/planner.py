@@ -90,7 +90,16 @@ class Planner:
         self.outcomes, self.begun_windows = {}, {}
 
     def update_outcomes(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
-        """Decide about each plan in `settings` as of `now` (UTC seconds). Return the decisions, keyed by plan id."""
+        """Decide about each plan in `settings` as of `now` (UTC seconds). Return the decisions, keyed by plan id.
+
+        A need that was said in the future, before the clock was set back, counts from `now` on.
+        """
+        ahead = {
+            plan_id: replace(plan, needed_since=now)
+            for plan_id, plan in self._plans.items()
+            if plan_id in self.settings and (plan.needed_since or 0) > now
+        }
+        self.replace_plans(ahead, now)
         self.outcomes = {plan: self._outcome_of(plan, timeline, now) for plan in self.settings}
         self.begun_windows = {
             plan: self._begun_windows_of(plan, outcome, now) for plan, outcome in self.outcomes.items()

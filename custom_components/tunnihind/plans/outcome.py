@@ -49,8 +49,11 @@ class Window:
 
     `locked` is true once the window has begun. If the pieces of a locked window change, its saving becomes None. If the
     plan is switched off during a window, the window's saving and cost become None. If the plan has no fixed duration,
-    new prices may end the running piece of a locked window and change the later pieces. `last_run` is the plan's
-    previous window that ran, if there is one. In a locked window, `last_run` is None.
+    new prices may end the running piece of a locked window and change the later pieces. A smaller need of a plan by
+    energy doesn't end a piece before `kept_until` (UTC seconds): the end that the first piece had when the window
+    began. `may_repeat` is true if the window is over and the plan chose its
+    time again, so that another window may follow in the same span. `last_run` is the plan's previous window that ran,
+    if there is one. In a locked window, `last_run` is None.
     """
 
     pieces: tuple[Piece, ...]
@@ -64,6 +67,8 @@ class Window:
     asked_kwh: float | None = None
     missing_kwh: float | None = None
     locked: bool = False
+    kept_until: int = 0
+    may_repeat: bool = False
     last_run: Window | None = None
 
     def __post_init__(self) -> None:

@@ -40,7 +40,7 @@ from enum import StrEnum
 from operator import itemgetter
 from typing import Final
 
-from ..prices.days import day_at
+from ..prices.days import day_at, tallinn_time
 from ..prices.timeline import HOUR_S, QUARTER_S, Period, Timeline, rounded
 from .outcome import NoWindow, NoWindowReason, Outcome, Window
 from .saving import Cost, seconds_by_period, window_cost, window_saving
@@ -76,15 +76,13 @@ def next_outcome(settings: PlanSettings, timeline: Timeline, now: int, last: Out
 
     `last` is the newest result of `next_outcome` or `switched_off_outcome` for this plan, if there is one. A window
     that has begun remains the result until it ends. Otherwise, the result is the window of the first span in which a
-    window is possible. Spans that opened before the end of the last window are skipped. If the window of a span is
-    shortened, and the plan should wait for a later span (see `_should_wait_for_later_day`), the span is skipped too. If
-    no window is found, the result is the reason of the first span, unless the span had enough time when it opened and
-    too little is left. Then the result is the reason of a later span, if there is one.
+    window is possible (see `_spans_ahead`). If the window of a span is shortened, and the plan should wait for a later
+    span (see `_should_wait_for_later_day`), the span is skipped. If no window is found, the result is the reason of the
+    first span, unless the span had enough time when it opened and too little is left. Then the result is the reason of
+    a later span, if there is one.
     """
     window = _newest_begun_window(timeline, last, now)
-    if settings.needed_since is not None and settings.needed_since > now:  # the clock was set back
-        settings = replace(settings, needed_since=None)
-    if window is not None:
+    if window is not None and not window.may_repeat:
         if settings.kind.has_limit_instead_of_duration:
             window = _with_later_pieces_chosen_again(settings, timeline, window, now)
         elif settings.energy_kwh is not None:
@@ -97,16 +95,38 @@ def next_outcome(settings: PlanSettings, timeline: Timeline, now: int, last: Out
         return NoWindow(NoWindowReason.NOTHING_NEEDED, window)
     reasons: list[tuple[bool, NoWindowReason]] = []
     ran_until = window.end if window is not None else 0
-    open_spans = [span for span in spans(settings, now, now + _SEARCH_AHEAD_S) if span.opens >= ran_until]
+    open_spans = _spans_ahead(settings, last, window, now)
     for place, span in enumerate(open_spans):
         outcome = window_in_span(settings, timeline, span, now, ran_until=ran_until)
         if isinstance(outcome, Window):
             if outcome.shortened and _should_wait_for_later_day(settings, timeline, outcome, open_spans[place + 1 :]):
                 continue
-            return replace(outcome, locked=True) if outcome.start <= now else replace(outcome, last_run=window)
+            return _locked(outcome) if outcome.start <= now else replace(outcome, last_run=window)
         is_time_over = outcome.reason is NoWindowReason.TOO_LITTLE_TIME and _has_room(settings, span.opens, span.closes)
         reasons.append((is_time_over, outcome.reason))
     return NoWindow(min(reasons, key=itemgetter(0), default=(False, NoWindowReason.NO_PRICES))[1], window)
+
+
+def _spans_ahead(settings: PlanSettings, last: Outcome | None, window: Window | None, now: int) -> list[Span]:
+    """Return the spans in which a window may follow `window`, the plan's newest window that has begun.
+
+    The span of `window` is left out, also if its earliest time has moved to a time after `window`. `last` is the plan's
+    newest outcome. If it is a window ahead of a plan by energy, and its span opened on one of the weekdays, the span
+    stays open until it closes, also if a new need was said on another day.
+    """
+    found = [*spans(settings, now, now + _SEARCH_AHEAD_S)]
+    if (
+        settings.energy_kwh is not None
+        and settings.deadline is None
+        and isinstance(last, Window)
+        and last.span.opens <= now < last.span.closes
+        and tallinn_time(last.span.opens).weekday() in settings.weekdays
+        and not any(span.opens <= now for span in found)
+    ):
+        found = [last.span, *found]
+    if window is None or window.may_repeat:
+        return found
+    return [span for span in found if span.opens >= window.end and span.closes != window.span.closes]
 
 
 def windows_after(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> tuple[Window, ...]:
@@ -175,23 +195,29 @@ def switched_off_outcome(timeline: Timeline, now: int, last: Outcome | None) -> 
 
 
 def replanned(settings: PlanSettings, last: Outcome | None, now: int) -> Window | None:
-    """Return the part of the plan's present window that stays if the plan chooses its time again.
+    """Return the part of the plan's newest window that stays if the plan chooses its time again.
 
     `last` is the plan's newest outcome, and `now` is in UTC seconds. The pieces that have begun stay. The running piece
     ends as soon as it has the length of the shortest piece. In one piece, a plan by duration ends it as soon as it has
     the plan's duration, and a plan by energy doesn't shorten it. `next_outcome` then adds the time that is missing. If
-    no window has begun, or if it is over, return None.
+    the window is over, another window may follow it in the same span, but only in a plan by duration: in all other
+    plans, `next_outcome` adds what is missing to the window. If no window has begun, return None.
     """
     if isinstance(last, NoWindow) and last.rest and last.last_run is not None:
         return replace(last.last_run, saving=None, asked_s=_length_s(last.last_run.pieces))
-    if not isinstance(last, Window) or not last.span.opens <= now < last.end or last.start > now:
+    window = last if isinstance(last, Window) and last.start <= now else last.last_run if last is not None else None
+    if window is None:
         return None
-    *earlier, (start, end) = _begun_pieces(last, now)
-    least_s = settings.min_piece_s
-    if least_s is None:
+    window = window if window.locked else _locked(window)
+    if window.end <= now:
+        is_by_duration = settings.energy_kwh is None and not settings.kind.has_limit_instead_of_duration
+        return replace(window, may_repeat=is_by_duration)
+    *earlier, (start, end) = _begun_pieces(window, now)
+    least_s = settings.shortest_piece_s
+    if settings.min_piece_s is None:
         least_s = end - start if settings.energy_kwh is not None else settings.duration_s
-    pieces = (*earlier, (start, min(end, round_up_to_quarter(max(start + least_s, now + 1)))))
-    return replace(last, pieces=pieces, saving=None, locked=True, last_run=None, asked_s=_length_s(pieces))
+    pieces = (*earlier, (start, _early_end((start, end), least_s, now)))
+    return replace(window, pieces=pieces, saving=None, asked_s=_length_s(pieces))
 
 
 def _cut_off_window(window: Window, now: int) -> Window | None:
@@ -241,13 +267,15 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> PlanStatus:
 def missing_kwh(settings: PlanSettings, outcome: Outcome, now: int) -> float | None:
     """Return the part of the plan's energy for which the present span has no time, in kWh, as of `now` (UTC seconds).
 
-    If the plan has no energy, or is switched off, return None.
+    Between two spans, the next span counts. If the plan has no energy, or is switched off, return None.
     """
     if isinstance(outcome, NoWindow) and outcome.reason is NoWindowReason.SWITCHED_OFF:
         return None
     if outcome.last_run is not None and now < outcome.last_run.span.closes:
         return outcome.last_run.missing_kwh
-    return outcome.missing_kwh if isinstance(outcome, Window) else settings.energy_kwh
+    if isinstance(outcome, Window) and all(outcome.span.opens < span.closes for span in spans(settings, now, now + 1)):
+        return outcome.missing_kwh
+    return settings.energy_kwh
 
 
 def _newest_begun_window(timeline: Timeline, last: Outcome | None, now: int) -> Window | None:
@@ -258,12 +286,16 @@ def _newest_begun_window(timeline: Timeline, last: Outcome | None, now: int) -> 
     if isinstance(last, Window) and last.locked:
         window: Window | None = last
     elif isinstance(last, Window) and last.start <= now < last.end:
-        window = replace(last, locked=True, last_run=None)
+        window = _locked(last)
     elif isinstance(last, NoWindow) and last.last_run is not None:
         window = _resumed_window(timeline, last.last_run, last.rest, now) if last.rest else last.last_run
     else:
         window = last.last_run if last is not None else None
     return window if window is not None and window.span.opens <= now else None
+
+
+def _locked(window: Window) -> Window:
+    return replace(window, locked=True, kept_until=window.pieces[0][1], last_run=None)
 
 
 def _resumed_window(timeline: Timeline, window: Window, rest: tuple[Piece, ...], now: int) -> Window:
@@ -297,15 +329,19 @@ def _pieces_after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 def _with_need_met(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
     """Choose again the pieces that have not begun, if they no longer suit a plan by energy.
 
-    The running piece goes on to its end. The pieces that have not begun stay while the need, the deadline and the price
-    limit allow it, unless newly known prices allow a shortened window to become longer.
+    The running piece goes on to its end. If the need takes less, the piece ends earlier, but neither before it has the
+    length of the shortest piece nor before `window.kept_until`. The pieces that have not begun stay while the need, the
+    deadline and the price limit allow it, unless newly known prices allow a shortened window to become longer.
     """
     begun = _begun_pieces(window, now)
     span = _present_span(settings, window, now)
     # Without a piece that has begun, the clock was set back.
     if not begun or now >= max(span.closes, window.span.closes):
         return window
-    missing_s = _missing_s(settings, begun)
+    *earlier, (start, end) = begun
+    needed_until = max(end + _missing_s(settings, begun), window.kept_until)
+    begun = (*earlier, (start, _early_end((start, end), max(settings.shortest_piece_s, needed_until - start), now)))
+    missing_s = max(_missing_s(settings, begun), 0)
     ahead = window.pieces[len(begun) :]
     may_stay = _keep_to_limit(settings, timeline, ahead) and window.end <= span.closes
     has_changed = missing_s != window.asked_s - _length_s(begun) or span.closes != window.span.closes
@@ -323,11 +359,13 @@ def _present_span(settings: PlanSettings, window: Window, now: int) -> Span:
 
     If the deadline of the newest settings has passed, the span closes at `now` (UTC seconds).
     """
-    opens = window.span.opens
-    present = next(spans(settings, now, now + 1), None)
+    opens, until = window.span.opens, window.end
+    if settings.deadline is not None:  # the earliest time of the newest settings may still be ahead
+        until = max(until, window.span.closes)
+    present = next(spans(settings, now, max(until, now + 1)), None)
     if present is None and settings.deadline is None:  # the need was said on a day that is not one of the weekdays
         return window.span
-    if present is not None and present.opens < window.end:
+    if present is not None and present.opens < until:
         return Span(min(opens, present.opens), present.closes)
     return Span(opens, now)
 
@@ -343,19 +381,25 @@ def _keep_to_limit(settings: PlanSettings, timeline: Timeline, pieces: Sequence[
 def _with_missing_time_added(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
     """Add the missing time to the window of a plan by duration, as far as the plan and the rest of the span allow.
 
-    A plan that runs in one piece never starts again. It only gets the time by which its duration has become longer
-    since the window was chosen, if this time follows the running piece.
+    If time can be added, the pieces that have not begun are chosen again. A plan that runs in one piece never starts
+    again. It only gets the time by which its duration has become longer since the window was chosen, if this time
+    follows the running piece.
     """
-    asked_s = max(window.asked_s, settings.duration_s)
-    has_s = window.asked_s if settings.min_piece_s is None else _length_s(window.pieces)
+    is_split, asked_s = settings.min_piece_s is not None, max(window.asked_s, settings.duration_s)
+    begun = _begun_pieces(window, now) if is_split else window.pieces
+    has_s, ahead = _length_s(begun) if is_split else window.asked_s, window.pieces[len(begun) :]
     # The missing time is rounded down, because a restart of the device for less than a quarter of an hour is not
     # worthwhile.
     missing_s = (asked_s - has_s) // QUARTER_S * QUARTER_S
-    added = _rest(settings, timeline, window, window.pieces, missing_s, (now, window.span.closes))
-    if not added:
+    span = _present_span(settings, window, now)
+    # Without a piece that has begun, the clock was set back.
+    if not begun or missing_s <= _length_s(ahead):
         return window
-    changed = replace(window, asked_s=has_s + _length_s(added) if settings.min_piece_s is None else asked_s)
-    return _with_pieces(settings, timeline, changed, _joined_pieces(window.pieces, added))
+    chosen = _rest(settings, timeline, window, begun, missing_s, (now, span.closes))
+    if _length_s(chosen) <= _length_s(ahead):
+        return window
+    changed = replace(window, span=span, asked_s=asked_s if is_split else has_s + _length_s(chosen))
+    return _with_pieces(settings, timeline, changed, _joined_pieces(begun, chosen))
 
 
 def _rest(
@@ -369,35 +413,38 @@ def _rest(
     """Return the best pieces of `missing_s` seconds in total, for a window whose pieces `begun` stay.
 
     The pieces lie within `bounds`, after the last piece of `begun`. If time is short, they are shorter. If the last
-    piece of `begun` reaches into `bounds`, the first piece may continue it. The plan's tolerance and preference don't
+    piece of `begun` reaches into `bounds`, the first piece may continue it. If a plan by energy has no pieces of
+    `missing_s` seconds that are long enough, its pieces are longer in total. The plan's tolerance and preference don't
     count, because they have chosen the start of the window already.
     """
     if missing_s <= 0:
         return ()
-    min_piece_s, most_pieces = settings.min_piece_s, settings.most_pieces
-    if min_piece_s is None:
-        min_piece_s, most_pieces = QUARTER_S, 1
-    if settings.energy_kwh is not None:
-        min_piece_s = min(min_piece_s, missing_s)
-    if most_pieces is not None:
-        # A need that grew allows one more start after all others.
-        grew = settings.energy_kwh is not None and (
+    is_by_energy, most_pieces = settings.energy_kwh is not None, settings.most_pieces
+    if settings.min_piece_s is None:
+        # A need that grew allows one more start.
+        grew = is_by_energy and (
             (settings.needed_since or 0) > begun[-1][0] or _length_s(begun) + missing_s > window.asked_s
         )
-        most_pieces = max(most_pieces - len(begun), len(window.pieces) - len(begun), int(grew))
+        most_pieces = max(len(begun) + grew, len(window.pieces))
     bounds = _bounds_after(settings, begun[-1][1], *bounds)
-    return cheapest_pieces(
-        _open_timeline(settings, timeline, bounds),
-        bounds,
-        Job(
-            duration_s=missing_s,
-            min_piece_s=min_piece_s,
-            min_pause_s=settings.min_pause_s,
-            most_pieces=most_pieces,
-        ),
-        _price_function(settings),
-        is_piece_running=bounds[0] == begun[-1][1],
+    job = Job(
+        duration_s=missing_s,
+        min_piece_s=settings.shortest_piece_s,
+        min_pause_s=settings.min_pause_s,
+        most_pieces=None if most_pieces is None else max(most_pieces - len(begun), 0),
     )
+    jobs = [job, replace(job, duration_s=missing_s + settings.shortest_piece_s - QUARTER_S)] if is_by_energy else [job]
+    found: tuple[Piece, ...] = ()
+    for job in dict.fromkeys(jobs):
+        if _length_s(found) < missing_s:
+            found = cheapest_pieces(
+                _open_timeline(settings, timeline, bounds),
+                bounds,
+                job,
+                _price_function(settings),
+                is_piece_running=bounds[0] == begun[-1][1],
+            )
+    return found
 
 
 def _ran_before_need_s(settings: PlanSettings, pieces: Sequence[Piece]) -> int:
@@ -407,8 +454,11 @@ def _ran_before_need_s(settings: PlanSettings, pieces: Sequence[Piece]) -> int:
 
 
 def _missing_s(settings: PlanSettings, pieces: Sequence[Piece]) -> int:
-    """Return for how many seconds the device needs to run after `pieces`, rounded up to a quarter of an hour."""
-    return max(round_up_to_quarter(_ran_before_need_s(settings, pieces) + settings.needed_s - _length_s(pieces)), 0)
+    """Return for how many seconds the device needs to run after `pieces`, rounded up to a quarter of an hour.
+
+    If `pieces` are longer than the need, the result is negative.
+    """
+    return round_up_to_quarter(_ran_before_need_s(settings, pieces) + settings.needed_s - _length_s(pieces))
 
 
 def _with_pieces(settings: PlanSettings, timeline: Timeline, window: Window, pieces: tuple[Piece, ...]) -> Window:
@@ -453,16 +503,21 @@ def _end_of_piece(settings: PlanSettings, timeline: Timeline, window: Window, pi
     If some prices of the window were predicted, the piece ends early at a published price beyond the price limit. An
     early end leaves the piece at least `min_piece_s` seconds long.
     """
-    start, end = piece
+    _, end = piece
     if end <= now or not window.forecast_share:
         return end
     price_of = _price_function(settings)
-    least = max(round_up_to_quarter(now + 1), start + (settings.min_piece_s or QUARTER_S))
-    for quarter in range(least, end, QUARTER_S):
+    for quarter in range(_early_end(piece, settings.shortest_piece_s, now), end, QUARTER_S):
         period = timeline.period_at(quarter)
         if period is not None and period.settled and price_of(period) is None:
             return quarter
     return end
+
+
+def _early_end(piece: Piece, least_s: int, now: int) -> int:
+    """Return the earliest end after `now` (UTC seconds) that leaves the piece at least `least_s` seconds long."""
+    start, end = piece
+    return min(end, round_up_to_quarter(max(start + least_s, now + 1)))
 
 
 def _bounds_after(settings: PlanSettings, ran_until: int, now: int, closes: int) -> Piece:
@@ -520,7 +575,7 @@ def _all_pieces_within_limit(
     pieces = usable_pieces(
         _open_timeline(settings, timeline, (opens, until)),
         (opens, until),
-        settings.min_piece_s or QUARTER_S,
+        settings.shortest_piece_s,
         price_of,
         min_pause_s=settings.min_pause_s,
         is_piece_running=is_piece_running,

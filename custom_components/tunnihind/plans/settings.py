@@ -99,8 +99,10 @@ class PlanSettings:
     `duration_s` is 0 if the device needs 0 kWh, or if the plan covers all hours below or above a price limit.
     `needed_since` is the instant (UTC seconds) at which the device needed `energy_kwh`. If `needed_since` is None, the
     device needs `energy_kwh` when a span opens.
-    `min_piece_s` is the least length of a piece, or None if the plan runs in one piece. `min_pause_s` is the least time
-    from the end of a piece to the start of the next piece. A window that is split has at most `most_pieces` pieces. If
+    `min_piece_s` is the least length of a piece, or None if the plan runs in one piece. `shortest_piece_s` is the same,
+    but a quarter of an hour if the plan runs in one piece, and it may be longer than a small `duration_s`. A piece that
+    is chosen after the window has begun is never shorter. `min_pause_s` is the least time from the end of a piece to
+    the start of the next piece. A window that is split has at most `most_pieces` pieces. If
     `most_pieces` is None, any number of pieces is allowed. `weekdays` are the days of the plan's deadlines, or of the
     starts of its spans if the plan has no deadline. `weekdays` contains at least one day, and Monday is 0. A span lasts
     at most `max_span_days` days.
@@ -117,6 +119,7 @@ class PlanSettings:
     power_kw: float | None = None
     needed_since: int | None = None
     min_piece_s: int | None = None
+    shortest_piece_s: int = QUARTER_S
     min_pause_s: int = 0
     most_pieces: int | None = None
     earliest: time | None = None
@@ -205,9 +208,11 @@ def _settings_without_duration(data: Mapping[str, Any], kind: PlanKind) -> dict[
             raise PlanError(field, "not_by_limit")
     if data.get("price_cap") is None:
         raise PlanError("price_cap", "limit_needed")
+    shortest = _minutes(data, "min_piece", QUARTER_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     return {
         "duration_s": 0,
-        "min_piece_s": _minutes(data, "min_piece", QUARTER_MIN, LONGEST_DURATION_MIN) * _MINUTE_S,
+        "min_piece_s": shortest,
+        "shortest_piece_s": shortest,
         "min_pause_s": _min_pause_s(data),
     }
 
@@ -234,7 +239,12 @@ def _piece_settings(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
     min_pause_s = _min_pause_s(data)
     if not _is_split(data):
         return {}
-    return {"min_piece_s": min(shortest, duration_s), "min_pause_s": min_pause_s, "most_pieces": most_pieces}
+    return {
+        "min_piece_s": min(shortest, duration_s),
+        "shortest_piece_s": shortest,
+        "min_pause_s": min_pause_s,
+        "most_pieces": most_pieces,
+    }
 
 
 def _min_pause_s(data: Mapping[str, Any]) -> int:

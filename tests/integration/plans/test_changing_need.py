@@ -69,6 +69,9 @@ def need(kwh: float, **more: Any) -> dict[str, Any]:  # noqa: ANN401  fields of 
         pytest.param({22.25: need(10)}, [(22, 23)], id="the same again is no new need"),
         pytest.param({22.5: need(10, energy_read_at=clock(22.5))}, [(22, 23.5)], id="the same with a newer reading"),
         pytest.param({30.5: need(50)}, [(22, 23), (30.5, 31)], id="half an hour before the deadline"),
+        pytest.param({22.25: need(200), 22.5: need(2)}, [(22, 23)], id="is wrong for a moment"),
+        pytest.param({22.25: need(200), 23.5: need(15)}, [(22, 25)], id="is wrong for more than an hour"),
+        pytest.param({24.5: need(200), 24.6: need(2)}, [(22, 23), (24.5, 25)], id="starts the device, and is wrong"),
     ],
 )
 def test_the_present_need_is_met_by_the_deadline(
@@ -135,6 +138,39 @@ def test_a_later_deadline_counts_also_after_the_first_one() -> None:
     assert live(planner_of(CAR), NIGHT, 20, 35, says) == [(22, 23), (30.5, 31), (31.5, 34)]
 
 
+@pytest.mark.parametrize("form", [CAR, {**CAR, "energy": None, "power": None, "duration": 60}], ids=["energy", "time"])
+@pytest.mark.parametrize("moved", [22.5, 23.25], ids=["within the window", "after it"])
+def test_a_later_earliest_start_makes_no_second_span_of_the_same_night(form: Mapping[str, Any], moved: float) -> None:
+    says = {moved: {"values": {"earliest": "23:30:00"}}}
+    assert live(planner_of(form), NIGHT, 20, 49, says) == [(22, 23), (47.5, 48.5)]
+
+
+def test_a_need_that_grows_is_met_after_a_later_earliest_start() -> None:
+    says = {22.5: {"values": {"earliest": "23:30:00"}}, 22.75: need(10)}
+    says |= {23.25: {"values": {"earliest": "00:00:00", "deadline": "06:00:00"}}, 23.5: need(20)}
+    assert live(planner_of(CAR), NIGHT, 20, 40, says) == [(22, 23), (24, 26)]
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [(None, [(22, 23), (23.25, 24), (24.25, 25), (25.25, 26)]), (2, [(22, 23), (23.25, 24)])],
+    ids=["any number of starts", "two starts"],
+)
+def test_repeated_small_needs_keep_to_the_shortest_piece_and_the_most_starts(
+    most: int | None, expected: list[tuple[float, float]]
+) -> None:
+    planner = planner_of({**CAR, "min_piece": 45, "max_starts": most})
+    says = {hours: need(2, energy_read_at=clock(hours)) for hours in (23.25, 24.25, 25.25)}
+    assert live(planner, NIGHT, 20, 32, says) == expected
+    assert planner.missing_kwh("plan", clock(30)) == (2 if most else 0)
+
+
+def test_what_is_left_after_a_shortest_piece_gets_a_whole_one() -> None:
+    timeline = line(settled(EVENING, [0.9, 0.1, 0.1, 0.9, 0.1, 0.9, 0.1, *[0.9] * 6]))
+    planner = planner_of({**CAR, "min_piece": 60, "price_cap": 50, "energy": 20})
+    assert live(planner, timeline, 18, 31, {20.5: need(12.5)}) == [(19, 21), (22, 23)]
+
+
 def test_prices_that_are_lost_for_a_while_cost_no_planned_time() -> None:
     planner = planner_of({**CAR, "energy": 20, "price_cap": 10})
     timeline = line(settled(EVENING, [0.9, 0.1, 0.9, 0.9, 0.1, *[0.9] * 9]))
@@ -162,6 +198,10 @@ def test_a_plan_says_how_much_will_be_missing() -> None:
     idle = planner_of({**CAR, "price_cap": 1})
     idle.update_outcomes(NIGHT, clock(20))
     assert idle.missing_kwh("plan", clock(20)) == 10
+    late = planner_of(CAR)
+    for hours, missing in ((30.8, 10), (32, 0)):
+        late.update_outcomes(NIGHT, clock(hours))
+        assert late.missing_kwh("plan", clock(hours)) == missing
     change(idle, clock(20), enabled=False)
     idle.update_outcomes(NIGHT, clock(20))
     assert idle.missing_kwh("plan", clock(20)) is None
@@ -194,6 +234,12 @@ class TestPlansByDuration:
         longer = {"values": {"duration": 120}}
         assert live(planner_of(form), NIGHT, 20, 32, {22.5: longer}) == [(22, 24)]
         assert live(planner_of(form), NIGHT, 20, 32, {25.0: longer}) == [(22, 23), (25, 26)]
+
+    def test_a_longer_duration_is_added_before_a_piece_at_the_deadline(self) -> None:
+        form = {"duration": 120, "split": True, "min_piece": 30, "earliest": "18:00:00", "deadline": "07:00:00"}
+        timeline = line(settled(EVENING, [*[0.9] * 4, 0.1, 0.5, *[0.9] * 6, 0.1]))
+        longer = {22.5: {"values": {"duration": 180}}}
+        assert live(planner_of(form), timeline, 20, 32, longer) == [(22, 24), (30, 31)]
 
     def test_in_one_go_a_longer_duration_adds_the_difference_only_while_it_runs(self) -> None:
         form = {"duration": 60, "earliest": "18:00:00", "deadline": "07:00:00"}
@@ -229,6 +275,15 @@ class TestWithoutADeadline:
         planner = planner_of({"energy": 20, "power": 10}, now=clock(16))
         assert live(planner, self.TOMORROW_IS_CHEAP, 16, 40, {34: need(10)}) == [(26, 28), (34, 35)]
         assert [len(window.pieces) for window in planner.windows("plan")] == [1, 1]
+
+    def test_a_reading_on_a_day_that_is_not_chosen_keeps_the_window_ahead(self) -> None:
+        planner = planner_of({"energy": 20, "power": 7.4, "weekdays": ["wed"]}, now=clock(self.AFTERNOON))
+        says = {hours: need(20, energy_read_at=clock(hours)) for hours in (24.5, 26.5)}
+        assert live(planner, self.TOMORROW_IS_CHEAP, 16.5, 40, says) == [(26, 29.25)]
+
+    def test_a_clock_set_back_before_the_need_leaves_it_24_hours(self) -> None:
+        planner = planner_of({"energy": 20, "power": 7.4}, now=clock(20))
+        assert live(planner, self.TOMORROW_IS_CHEAP, 16.5, 40) == [(26, 28.75)]
 
     def test_a_plan_by_duration_runs_once_in_each_local_day(self) -> None:
         on = live(planner_of({"duration": 60}), self.TOMORROW_IS_CHEAP, 16, 40)
@@ -269,6 +324,13 @@ class TestPlanningAgain:
     def test_a_window_that_is_over_is_followed_by_another(self) -> None:
         planner = planner_of({"earliest": "18:00:00", "deadline": "07:00:00", "duration": 60})
         assert live(planner, self.PRICES, 18, 31, {28.5: {"replan": True}}) == [(27, 28), (28.5, 29.5)]
+
+    def test_it_follows_after_the_shortest_pause(self) -> None:
+        planner = planner_of({**self.AT_NIGHT, "duration": 60, "min_pause": 90})
+        assert live(planner, self.PRICES, 18, 31, {28.5: {"replan": True}}) == [(27, 28), (29.5, 30.5)]
+
+    def test_a_need_that_has_been_met_is_not_met_again(self) -> None:
+        assert live(planner_of(CAR), NIGHT, 20, 47, {23.5: {"replan": True}}) == [(22, 23), (46, 47)]
 
 
 SPANS: Final = {

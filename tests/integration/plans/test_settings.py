@@ -36,6 +36,7 @@ def test_a_full_form_is_read_in_its_own_units() -> None:
     assert PlanSettings.from_mapping(form) == PlanSettings(
         duration_s=9000,
         min_piece_s=2700,
+        shortest_piece_s=2700,
         earliest=time(22),
         deadline=time(6, 30),
         weekdays=frozenset({0, 6}),
