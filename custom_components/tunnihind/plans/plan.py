@@ -381,12 +381,12 @@ def _keep_to_limit(settings: PlanSettings, timeline: Timeline, pieces: Sequence[
 def _with_missing_time_added(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
     """Add the missing time to the window of a plan by duration, as far as the plan and the rest of the span allow.
 
-    If time can be added, the pieces that have not begun are chosen again. A plan that runs in one piece never starts
-    again. It only gets the time by which its duration has become longer since the window was chosen, if this time
-    follows the running piece.
+    A longer duration may move the pieces that have not begun. A plan that runs in one piece never starts again. It only
+    gets the time by which its duration has become longer since the window was chosen, if this time follows the running
+    piece.
     """
     is_split, asked_s = settings.min_piece_s is not None, max(window.asked_s, settings.duration_s)
-    begun = _begun_pieces(window, now) if is_split else window.pieces
+    begun = _begun_pieces(window, now) if asked_s > window.asked_s else window.pieces
     has_s, ahead = _length_s(begun) if is_split else window.asked_s, window.pieces[len(begun) :]
     # The missing time is rounded down, because a restart of the device for less than a quarter of an hour is not
     # worthwhile.

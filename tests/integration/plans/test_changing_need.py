@@ -145,10 +145,9 @@ def test_a_later_earliest_start_makes_no_second_span_of_the_same_night(form: Map
     assert live(planner_of(form), NIGHT, 20, 49, says) == [(22, 23), (47.5, 48.5)]
 
 
-def test_a_need_that_grows_is_met_after_a_later_earliest_start() -> None:
-    says = {22.5: {"values": {"earliest": "23:30:00"}}, 22.75: need(10)}
-    says |= {23.25: {"values": {"earliest": "00:00:00", "deadline": "06:00:00"}}, 23.5: need(20)}
-    assert live(planner_of(CAR), NIGHT, 20, 40, says) == [(22, 23), (24, 26)]
+def test_a_need_is_met_once_also_after_other_bounds_on_both_sides() -> None:
+    says = {22.5: {"values": {"earliest": "23:30:00"}}, 23.25: {"values": {"deadline": "08:00:00"}}, 24.0: need(5)}
+    assert live(planner_of(CAR), NIGHT, 20, 40, says) == [(22, 23), (24, 24.5)]
 
 
 @pytest.mark.parametrize(
