@@ -73,8 +73,8 @@ class Planner:
         """Use `plans` in place of the earlier plans with the same ids.
 
         If `replan` is true, each plan chooses its time again at `now` (UTC seconds). What has begun stays as
-        `replanned` says. If the window of the present span is over, the plan may get another window in this span. If
-        the settings of one of the plans are not valid, change no plan and raise ValueError.
+        `replanned` says. If the window of the present span is over, a plan by duration may get another window in this
+        span. If the settings of one of the plans are not valid, change no plan and raise ValueError.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
         self._plans |= plans

@@ -10,9 +10,9 @@ begin although it is shorter than the plan's duration, for example because some 
 `next_outcome` may add the missing time later in the span.
 
 If a plan has an energy, the device needs this energy from `needed_since` on, also if a window has begun before. What
-the window's pieces have run since then is taken off. The running piece goes on to its end. If the need, the deadline
-or the price limit changes, `next_outcome` chooses the later pieces again, so that as much of the need as possible is
-met by the deadline.
+the window's pieces have run since then is taken off. The running piece goes on to its end, unless the need takes less.
+If the need, the deadline or the price limit changes, `next_outcome` chooses the later pieces again, so that as much of
+the need as possible is met by the deadline.
 
 A plan that covers all hours below or above a price limit has no fixed duration. After the plan's window has begun, each
 call of `next_outcome` chooses the later pieces again, and may end the running piece early.

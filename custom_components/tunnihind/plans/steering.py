@@ -87,9 +87,7 @@ class SteeredPlan:
         if change.energy_read_at is not None and change.values.get("energy") is None:
             raise PlanError("energy", "reading_without_energy")
         read_at = now if change.energy_read_at is None else min(change.energy_read_at, now)
-        # A date in the future comes from before the clock was set back.
-        known_since = self.needed_since if self.needed_since is not None and self.needed_since <= now else 0
-        has_newer_reading = change.energy_read_at is not None and read_at > known_since
+        has_newer_reading = change.energy_read_at is not None and read_at > (self.needed_since or 0)
         if has_newer_reading or changed.current_values.get("energy") != self.current_values.get("energy"):
             changed = replace(changed, needed_since=read_at)
         settings = changed.settings()
