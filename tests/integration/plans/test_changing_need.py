@@ -1,6 +1,7 @@
 """Plans by energy whose need appears, grows or shrinks after the window has begun, and plans whose duration changes."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 import pytest
@@ -387,3 +388,19 @@ def test_as_much_of_the_last_need_as_time_and_limit_allow_is_met(
     assert isinstance(outcome, NoWindow | Window)
     missing = planner.missing_kwh("plan", closes - 1)
     assert missing == pytest.approx(max(0, kwh - ran_s / HOUR_S * power), abs=0.01)
+
+
+@given(
+    st.integers(1, 3),
+    st.lists(st.integers(1, 9), min_size=13, max_size=13),
+    st.dictionaries(st.integers(0, 13 * 60 - 1), st.integers(75, 800), max_size=6),
+)
+def test_no_change_of_the_need_breaks_the_settings_of_pieces(
+    most: int, prices: list[int], says: dict[int, int]
+) -> None:
+    form = {**CAR, "min_piece": 45, "min_pause": 30, "max_starts": most, "price_cap": 6}
+    timeline = line(settled(EVENING, [price / 100 for price in prices]))
+    on = live(planner_of(form), timeline, 18, 31, {18 + minutes / 60: need(kwh / 10) for minutes, kwh in says.items()})
+    assert len(on) <= most
+    assert all(end - start >= 0.75 for start, end in on)
+    assert all(later - end >= 0.5 for (_, end), (later, _) in pairwise(on))
