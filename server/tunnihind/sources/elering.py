@@ -7,9 +7,10 @@ Each price comes with the start of its period, in unix seconds. The periods are 
 """
 
 import re
-from contextlib import suppress
+from collections.abc import Mapping
 from datetime import date
 from functools import partial
+from itertools import batched
 from typing import Annotated, Final
 
 from aiohttp import ClientSession
@@ -47,9 +48,8 @@ class _EleringAnswer(Struct):
     data: dict[str, Raw] | None = None
 
 
-_WORD: Final = re.compile(rb'(?<=[:,\[\s])[^\s:,\[\]{}"]+(?=\s*[,\]}])')
-"""Matches a value that is neither a string, nor an array, nor an object."""
-_JSON_WORD: Final = re.compile(rb"true|false|null|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_ZONE_KEY: Final = re.compile(rb'"(%s)"\s*:' % "|".join(ZONES).encode())
+_SUCCESS: Final = re.compile(rb'"success"\s*:\s*true')
 
 _ANSWER_DECODER: Final = Decoder(_EleringAnswer)
 _ROWS_DECODER: Final = Decoder(tuple[_PriceRow, ...])
@@ -85,34 +85,34 @@ def _sheets_in_answer(answer: Answer, first: date, last: date) -> list[DaySheet]
 def parse_sheets(body: bytes, first: date, last: date) -> list[DaySheet]:
     """Return a sheet for each zone and delivery day from `first` to `last` that has quotes in the answer.
 
-    If a zone has an unreadable row, such as a price of NaN, all its sheets have a `fault`. Raises BadAnswer if the
-    whole answer is unreadable, reports a failure or has no data.
+    If a zone has an unreadable row, such as a price of NaN, all its sheets have a `fault`. Raises BadAnswer if no zone
+    can be read, or if the answer reports a failure or has no data.
     """
+    given = _rows_by_zone(body)
+    sheets, problems = list[DaySheet](), list[str]()
+    zones = [zone for zone in ZONES if zone in given]
+    for zone in zones:
+        try:
+            quotes = [Quote(row.timestamp, row.price) for row in _ROWS_DECODER.decode(given[zone])]
+        except _DECODING_ERRORS as error:
+            problems.append(f"its rows can't be read: {error}")
+            sheets += faulty_sheets(problems[-1], EleringPrices.name, zone, first, last)
+        else:
+            sheets += day_sheets(EleringPrices.name, zone, quotes, first, last)
+    if problems and len(problems) == len(zones):
+        raise BadAnswer(EleringPrices.name, problems[0])
+    return sheets
+
+
+def _rows_by_zone(body: bytes) -> Mapping[str, Raw | bytes]:
     try:
-        return _parse_sheets(body, first, last)
+        answer = _ANSWER_DECODER.decode(body)
     except _DECODING_ERRORS as error:
-        with suppress(*_DECODING_ERRORS):
-            sheets = _parse_sheets(_WORD.sub(_null_unless_json, body), first, last)
-            if not all(sheet.fault for sheet in sheets):
-                return sheets
-        raise BadAnswer(EleringPrices.name, f"its prices can't be read: {error}") from error
-
-
-def _parse_sheets(body: bytes, first: date, last: date) -> list[DaySheet]:
-    answer = _ANSWER_DECODER.decode(body)
+        # If a single value is no JSON, the text of each zone is still readable by itself.
+        _, *parts = _ZONE_KEY.split(body)
+        if not (parts and _SUCCESS.search(body)):
+            raise BadAnswer(EleringPrices.name, f"its prices can't be read: {error}") from error
+        return {zone.decode(): text[: text.rfind(b"]") + 1] for zone, text in batched(parts, 2, strict=True)}
     if not answer.success or answer.data is None:
         raise BadAnswer(EleringPrices.name, "it reports a failure, and gives no prices")
-    given = {zone: answer.data[zone] for zone in ZONES if zone in answer.data}
-    return [sheet for zone, rows in given.items() for sheet in _zone_sheets(zone, rows, first, last)]
-
-
-def _null_unless_json(word: re.Match[bytes]) -> bytes:
-    return word[0] if _JSON_WORD.fullmatch(word[0]) else b"null"
-
-
-def _zone_sheets(zone: Zone, rows: Raw, first: date, last: date) -> list[DaySheet]:
-    try:
-        quotes = [Quote(row.timestamp, row.price) for row in _ROWS_DECODER.decode(rows)]
-    except _DECODING_ERRORS as error:
-        return faulty_sheets(f"its rows can't be read: {error}", EleringPrices.name, zone, first, last)
-    return day_sheets(EleringPrices.name, zone, quotes, first, last)
+    return answer.data

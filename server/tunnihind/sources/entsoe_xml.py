@@ -78,7 +78,7 @@ class TimeSeries:
 
     @property
     def auction_position(self) -> int | None:
-        """The position of the series' auction among the auctions of a day, from 1 on. Without an auction, it is 1.
+        """The position of the series' auction among the auctions of a day. Without an auction, it is 1.
 
         None if the position is unreadable.
         """
@@ -86,7 +86,7 @@ class TimeSeries:
             position = whole_number(self.get(_POSITION_OF_AUCTION) or "1")
         except ValueError:
             return None
-        return position if position > 0 else None
+        return position if position >= 0 else None
 
     def without_days(self, days: Collection[date]) -> TimeSeries:
         """Return this series with unknown values for some delivery days."""
@@ -115,7 +115,7 @@ def series_of_lowest_positions(
     for position, of_auction in sorted(by_position.items()):
         days: set[date] = set().union(*(one.days() for one in of_auction))
         if left_out := sorted(days & taken):
-            span = f"{left_out[0]} to {left_out[-1]}"
+            span = " to ".join(map(str, dict.fromkeys((left_out[0], left_out[-1]))))
             warn(f"{SOURCE}: {what} from auction position {position} for {span} are left out: a lower one has them too")
             of_other_days = [one.without_days(taken) for one in of_auction]
             kept += [one for one in of_other_days if one.days()]
