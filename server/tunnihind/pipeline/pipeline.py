@@ -363,8 +363,10 @@ class Pipeline:
         await asyncio.to_thread(self._store.backtests.record_scored, model, zone, now)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
-        withdrawal_count = self._prices.withdrawal_count
+        withdrawal_count, unreadable_count = self._prices.withdrawal_count, self._prices.unreadable_count
         await self._fetch_prices(*day_ranges_of_year(year, next_delivery_day(now)))
+        if self._prices.unreadable_count > unreadable_count:
+            raise BadAnswer("all sources", f"a zone's prices of {year} can't be read")
         await asyncio.to_thread(self._record_filled_year, year, withdrawal_count)
         total = delivery_day(now).year - self._history_start.year + 1
         self._observer.back_fill_progressed("prices", total - len(situation.missing_years) + 1, total)

@@ -80,6 +80,8 @@ class PriceIngest:
         self._settling_lock = asyncio.Lock()
         self.withdrawal_count = 0
         """The number of times that wrong prices were withdrawn."""
+        self.unreadable_count = 0
+        """The number of times that a zone's prices were unreadable in all answers of a call of `ingest`."""
 
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> AddedCounts:
         """Fetch and settle the prices of the delivery days from `first` to `last`.
@@ -103,6 +105,9 @@ class PriceIngest:
             raise
         if failures and not round_.has_usable_answer:
             raise min(failures, key=_requested_pause_s)
+        self.unreadable_count += any(
+            all(answer.whole_zone_fault(zone) for answer in round_.answers.values()) for zone in self._zones
+        )
         return round_.added
 
     async def finish(self) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from datetime import date, timedelta
 
 import pytest
@@ -13,9 +14,10 @@ from tests.support.upstreams.elering import Quotes
 from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.forecast.known_days.grid import days_between
-from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day, utc_midnight
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, LATVIA, ZONES, day_start, delivery_day, utc_midnight
 from tunnihind.pipeline.back_fill import day_ranges_of_year
 from tunnihind.pipeline.pipeline import Pipeline
+from tunnihind.sources.base import DaySheet, faulty_sheets
 from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.store.store import Store
 
@@ -147,6 +149,32 @@ async def test_a_chunk_that_keeps_failing_keeps_no_other_chunk_out(
     source.errors_from.clear()
     await live(pipeline, clock, clock.instant + 1200)
     assert len(hourly(store)) == sum(ts < NOW + DAY_S for ts in source.quotes["ee"])
+
+
+async def test_a_year_in_which_a_zones_prices_are_unreadable_is_asked_for_again(store: Store) -> None:
+    class UnreadableLatvia(ScriptedPrices):
+        is_broken = True
+
+        async def fetch_sheets(self, first: date, last: date) -> Sequence[DaySheet]:
+            sheets = await super().fetch_sheets(first, last)
+            if not self.is_broken or first.year != 2023:
+                return sheets
+            broken = faulty_sheets(self.name, "lv", first, last, "its rows can't be read")
+            return [*broken, *(sheet for sheet in sheets if sheet.zone != "lv")]
+
+    clock = JumpingClock(NOW, nap_s=60, work_s=1)
+    quotes = five_years()
+    source = UnreadableLatvia({"ee": quotes["ee"], "lv": quotes["ee"]}, clock=clock)
+    pipeline = pipeline_of(store, clock, prices=[source], history_start=date(2021, 1, 1), markets=[ESTONIA, LATVIA])
+    await live(pipeline, clock, NOW + HOUR_S)
+    assert len(hourly(store, "ee")) > len(hourly(store, "lv"))
+    asked = asked_years(source).count(2023)
+    assert 1 < asked < 20
+    assert set(asked_years(source)) == set(range(2021, 2026))
+    source.is_broken = False
+    await live(pipeline, clock, clock.instant + 1200)
+    assert asked_years(source).count(2023) == asked + 1
+    assert len(hourly(store, "ee")) == len(hourly(store, "lv"))
 
 
 async def test_one_weather_source_refusing_for_good_does_not_keep_the_others_months_out(store: Store) -> None:
