@@ -56,6 +56,7 @@ class Snapshot:
         self._clock = clock
         self.troubles = troubles or Troubles()
         self._data: ServedData | None = None
+        self._served: tuple[int, ServedData] | None = None
         self._second = 0
         self._bodies: dict[Hashable, tuple[bytes, Mapping[str, str]]] = {}
         self._representations: dict[tuple[Hashable, Coding], Representation] = {}
@@ -69,7 +70,10 @@ class Snapshot:
         """The data that are served now. Raises StoreError if there are no data yet."""
         if self._data is None:
             raise StoreError("nothing has been read from the store yet")
-        return self._data.as_of(int(self._clock.now()))
+        now = int(self._clock.now())
+        if self._served is None or self._served[0] != now:
+            self._served = now, self._data.as_of(now)
+        return self._served[1]
 
     @property
     def has_data(self) -> bool:
@@ -83,7 +87,7 @@ class Snapshot:
 
     def replace_data(self, data: ServedData) -> None:
         """Make all answers from `data` from now on."""
-        self._data = data
+        self._data, self._served = data, None
         self._forget_answers()
 
     def forecast_answer(self, coding: Coding) -> Representation:

@@ -143,5 +143,6 @@ def test_after_the_clock_was_set_back_no_forecast_is_from_the_future(
     for answer in (snapshot.forecast_answer, snapshot.scenarios_answer):
         assert msgspec.json.decode(answer("identity").body)["madeAt"] == clock.instant
     assert snapshot.forecast_answer("identity").tag != tag
+    assert snapshot.data is snapshot.data
     clock.instant = made_at
     assert snapshot.data.made_at == made_at
