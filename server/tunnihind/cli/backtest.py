@@ -5,7 +5,7 @@ import json
 from datetime import date, datetime, time
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, override
 
 import click
 from rich.console import Console
@@ -25,7 +25,19 @@ from tunnihind.pipeline.modelling import new_forecaster
 from tunnihind.settings import Settings, install_advice
 from tunnihind.store.store import Store
 
-_DAY_TYPE: Final = click.DateTime(formats=["%Y-%m-%d"])
+
+class _AsciiDateTime(click.DateTime):
+    """A date or a time. Python would also accept the digits of other scripts."""
+
+    @override
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse a date or a time."""
+        if not str(value).isascii():
+            self.fail(f"{value!r} has other digits than 0 to 9", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+_DAY_TYPE: Final = _AsciiDateTime(formats=["%Y-%m-%d"])
 _TABLE_WIDTH: Final = 100
 """Tables may be this many characters wide, even if the terminal is narrower."""
 
@@ -52,7 +64,7 @@ def _check_plot(context: click.Context, parameter: click.Parameter, path: Path |
 @click.option("--to", "last", type=_DAY_TYPE, required=True, help="Last delivery day to score.")
 @option(
     "issue-at",
-    type=click.DateTime(formats=["%H:%M"]),
+    type=_AsciiDateTime(formats=["%H:%M"]),
     default=f"{ISSUE_AT:%H:%M}",
     show_default=True,
     help="Time of day at which each forecast is issued, UTC.",

@@ -228,3 +228,10 @@ def test_nothing_to_score_is_a_failure_with_advice(run: Run) -> None:
 
 def test_an_end_before_the_start_is_wrong_usage(run: Run) -> None:
     assert run("backtest", "--from", "2024-03-10", "--to", "2024-03-09").exit_code == 2
+
+
+@pytest.mark.parametrize("bounds", [("--from", "２０２４-03-10"), ("--to", "٢٠٢٤-04-20"), ("--issue-at", "１0:00")])
+def test_digits_of_other_scripts_are_refused(run: Run, bounds: tuple[str, str]) -> None:
+    result = run("backtest", *SPAN, *bounds)
+    assert result.exit_code == 2
+    assert "other digits than 0 to 9" in " ".join(result.output.split())
