@@ -23,8 +23,7 @@ from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
 # The list for the energy optimizer HAEO has at most 384 points: 383 prices, and the end of the last price. The list
-# takes about 20 kB. It covers not quite four days of quarter-hours, because HAEO folds the list into whole days: if the
-# list ended at the time of day at which it begins, HAEO would take the last price for the first.
+# takes about 20 kB, and covers not quite four days of quarter-hours.
 MAX_HAEO_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
@@ -137,7 +136,7 @@ def _average_ahead_attributes(prices: PricesNow) -> Attributes:
 def _price_list_attributes(prices: PricesNow) -> Attributes:
     return {
         "rates": prices_in_nord_pool_format(prices.listed_periods),
-        "forecast": haeo_points(prices.listed_periods[: MAX_HAEO_POINTS - 1]),
+        "forecast": haeo_points(prices.listed_periods[: MAX_HAEO_POINTS - 1], prices.answer.now),
         # Without the attribute `interpolation_mode`, the energy optimizer HAEO would interpolate between the prices.
         "interpolation_mode": "previous",
     }

@@ -248,15 +248,27 @@ def prices_in_nord_pool_format(periods: Iterable[Period]) -> list[dict[str, Any]
     return [{**iso_bounds(period.start, period.end), "value": period.price} for period in periods]
 
 
-def haeo_points(periods: Sequence[Period]) -> list[dict[str, Any]]:
+def haeo_points(periods: Iterable[Period], now: int) -> list[dict[str, Any]]:
     """Return a list of prices for the energy optimizer HAEO. Each price is valid until the time of the next price.
 
+    HAEO would fill a hole with the price before it. So the list ends at the first hole after `now` (UTC seconds), and
+    begins after earlier holes. HAEO also folds the list into whole days. If the list ended at the time of day at which
+    it begins, HAEO would take its last price for its first, so then the last period is left out.
+
     The last price is listed again at the end of its period. Otherwise, HAEO would not know where this period ends, and
-    would draw a line from its price to the first price, because HAEO repeats the list.
+    would draw a line from its price to the first price.
     """
-    bounds = [(period.start, period.price) for period in periods] + [
-        (period.end, period.price) for period in periods[-1:]
-    ]
+    listed: list[Period] = []
+    for period in periods:
+        if listed and listed[-1].end < period.start:
+            if listed[-1].end > now:
+                break
+            listed = []
+        listed.append(period)
+    if listed and (listed[-1].end - listed[0].start) % (24 * HOUR_S) == 0:
+        listed.pop()
+    bounds = [(period.start, period.price) for period in listed]
+    bounds += [(period.end, period.price) for period in listed[-1:]]
     return [{"time": tallinn_time(ts).isoformat(), "value": price} for ts, price in bounds]
 
 

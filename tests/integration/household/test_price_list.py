@@ -94,7 +94,7 @@ def test_the_longest_horizon_is_listed_to_its_end() -> None:
     longest = json_bytes(
         {
             "rates": prices_in_nord_pool_format(prices.listed_periods),
-            "forecast": haeo_points(prices.listed_periods[: MAX_HAEO_POINTS - 1]),
+            "forecast": haeo_points(prices.listed_periods[: MAX_HAEO_POINTS - 1], prices.now),
         }
     )
     assert len(longest) < 99_000
@@ -102,21 +102,36 @@ def test_the_longest_horizon_is_listed_to_its_end() -> None:
 
 @given(
     step_s=st.sampled_from([QUARTER_S, HOUR_S]),
-    hours=st.integers(1, 216).filter(lambda hours: hours % 24 != 0),
+    hours=st.integers(1, 216),
     minute=st.integers(0, 9 * 24 * 60),
     factor=st.integers(1, 450),
+    hole=st.integers(1, 216 * 4),
 )
-@example(step_s=QUARTER_S, hours=216, minute=0, factor=199)
-def test_haeo_takes_every_listed_price_whenever_it_plans(step_s: int, hours: int, minute: int, factor: int) -> None:
-    """Where a list of whole days begins, HAEO can't tell its first price from its last."""
+@example(step_s=QUARTER_S, hours=216, minute=0, factor=199, hole=864)
+@example(step_s=HOUR_S, hours=24, minute=60, factor=199, hole=864)
+@example(step_s=HOUR_S, hours=49, minute=60, factor=199, hole=20)
+@example(step_s=HOUR_S, hours=49, minute=25 * 60, factor=199, hole=20)
+def test_haeo_takes_every_listed_price_whenever_it_plans(
+    step_s: int, hours: int, minute: int, factor: int, hole: int
+) -> None:
+    """Where a list of whole days begins, HAEO can't tell its first price from its last: it lacks the last.
+
+    At a hole the list ends, or begins if the hole is over.
+    """
     starts = range(MIDNIGHT, MIDNIGHT + hours * HOUR_S, step_s)
     prices = [(place * factor % 451 - 50) / 100 for place in range(len(starts))]
     every = [Period(ts, ts + step_s, price, price, price, True) for ts, price in zip(starts, prices, strict=True)]
     listed = every[: MAX_HAEO_POINTS - 1]
     now = MIDNIGHT + minute * 60 % (listed[-1].end - MIDNIGHT)
-    series = HaeoSeries.read(
-        {"forecast": haeo_points(listed), "interpolation_mode": "previous", "unit_of_measurement": "EUR/kWh"}
-    )
+    gap = every[hole].start if hole < len(listed) else listed[-1].end
+    points = haeo_points([period for period in listed if period.start != gap], now)
+    listed = [period for period in listed if (period.start > gap if gap <= now else period.start < gap)]
+    if listed and (listed[-1].end - listed[0].start) % DAY_S == 0:
+        del listed[-1]
+    if not listed:
+        assert points == []
+        return
+    series = HaeoSeries.read({"forecast": points, "interpolation_mode": "previous", "unit_of_measurement": "EUR/kWh"})
     ahead = [period for period in listed if period.end > now]
     taken = [series.mean(max(period.start, now), period.end, now=now) for period in ahead]
     assert taken == pytest.approx([period.price for period in ahead], abs=1e-4)
