@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from homeassistant.core import State
+from homeassistant.core import ServiceCall, State
 from pytest_homeassistant_custom_component.common import async_mock_service, mock_restore_cache
 
 from tests.support.household.automations import (
@@ -308,6 +308,40 @@ async def test_a_start_of_home_assistant_knows_when_ready_was_turned_on(
     await turn(home, READY, "on")
     await use_from_a_start_on(home, "start_dishwasher", machine(home))
     assert len(starts) == starts_now
+
+
+async def test_the_dishwasher_catches_up_when_the_plan_comes_back_as_a_new_entity(make_home: MakeHome) -> None:
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    starts = async_mock_service(home.hass, "test", "start")
+    await use(home, "start_dishwasher", machine(home))
+    await turn(home, READY, "on")
+    window = window_of(home)
+    await home.hass.config_entries.async_unload(home.entry.entry_id)
+    home.hass.states.async_remove(window)
+    await home.at(NOON + HOUR_S)
+    await home.hass.config_entries.async_setup(home.entry.entry_id)
+    await home.settle()
+    assert len(starts) == 1
+
+
+async def test_ready_for_the_next_load_stays_on_when_a_long_start_ends(make_home: MakeHome) -> None:
+    home = await make_home(price_of=cheap_in([NOON, NOON + 4 * HOUR_S]))
+    await home.add(plans={PLAN_ID: {"duration": 120, "split": True}})
+    starts: list[int] = []
+
+    async def start(_: ServiceCall) -> None:
+        starts.append(home.now)
+        for how in ("off", "on") if len(starts) == 1 else ():
+            await home.hass.services.async_call("input_boolean", f"turn_{how}", {"entity_id": READY}, blocking=True)
+
+    home.hass.services.async_register("test", "start", start)
+    await use(home, "start_dishwasher", machine(home))
+    await turn(home, READY, "on")
+    await home.at(NOON + HOUR_S)
+    assert (starts, home.hass.states.is_state(READY, "on")) == ([NOON], True)
+    await home.at(NOON + 4 * HOUR_S)
+    assert (starts, home.hass.states.is_state(READY, "off")) == ([NOON, NOON + 4 * HOUR_S], True)
 
 
 async def test_the_automation_notes_when_ready_was_turned_on(make_home: MakeHome) -> None:
