@@ -222,6 +222,19 @@ async def test_the_pump_starts_after_a_restart_too(make_home: MakeHome, starts: 
     assert calls == switched("switch.pump", turn_on=max(starts, EVENING))
 
 
+async def test_of_two_equal_clock_times_the_pump_starts_at_the_first(make_home: MakeHome) -> None:
+    """Home Assistant's time trigger knows only the first of them, so the pump would not start at all."""
+    first = instant("2026-10-25T03:00:00+03:00")
+    home = await make_home(
+        "2026-10-25T00:10:00+03:00", "2026-10-26T01:00:00+02:00", price_of=cheap_in(hours_from(first + HOUR_S, 3))
+    )
+    await home.add()
+    calls = await automate(home, PUMP)
+    await find_a_time_for_the_pump(home)
+    await home.at(first + HOUR_S)
+    assert calls == switched("switch.pump", turn_on=first)
+
+
 async def test_the_frame_shows_the_small_view(make_home: MakeHome) -> None:
     home = await make_home()
     [card] = [block for block in BLOCKS if block.get("type") == "iframe"]
