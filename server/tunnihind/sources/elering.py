@@ -19,7 +19,7 @@ from msgspec.json import Decoder
 
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer
-from tunnihind.market import ZONES, Zone, day_end, day_start, iso_utc
+from tunnihind.market import ZONES, day_end, day_start, iso_utc
 from tunnihind.sources.base import DaySheet, Quote, day_ranges, day_sheets, faulty_sheets
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 
