@@ -7,7 +7,7 @@ WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
 COPY server server
 COPY custom_components/tunnihind/frontend/chart.js custom_components/tunnihind/frontend/
-COPY custom_components/tunnihind/prices/rates.json custom_components/tunnihind/prices/
+COPY custom_components/tunnihind/core custom_components/tunnihind/core
 # uv installs the tested versions of the packages: pyproject.toml has these versions as constraints.
 RUN uv venv --python /usr/local/bin/python3.14 /opt/tunnihind \
  && uv pip install --python /opt/tunnihind --no-cache --compile-bytecode ".[postgresql]"

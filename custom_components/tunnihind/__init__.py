@@ -1,5 +1,6 @@
 """The Tunnihind integration: a household's electricity prices, their forecast, and plans for devices."""
 
+from datetime import date
 from itertools import chain
 from typing import Final
 
@@ -15,10 +16,16 @@ from .card import feed as card_feed
 from .card import module as card_module
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .core.market import MARKETS
+from .core.public_holidays import is_holiday
 from .devices import async_keep_server_device_current, async_rename_plan_devices
 from .entity import async_remove_unfitting_entities
 from .services import async_setup_services
 from .storage import Storage
+
+# The `holidays` library imports a country's rules at their first use, and would then block Home Assistant's event loop.
+for _zone in MARKETS.values():
+    is_holiday(date(2026, 1, 1), _zone.country)
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
 # The platforms are set up in this order, and the coordinator updates their entities in the same order. The change of a

@@ -16,6 +16,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
+from .core.market import Market
 from .entity import (
     NEGATIVE_SELLING_PRICE,
     WINDOW,
@@ -30,7 +31,7 @@ from .entity import (
 from .household.prices_now import PricesNow
 from .household.problems import problems
 from .plans.outcome import NoWindow
-from .prices.days import iso_bounds, tallinn_time
+from .prices.days import iso_bounds
 
 PARALLEL_UPDATES = 0
 
@@ -43,15 +44,15 @@ class PriceBinaryDescription(BinarySensorEntityDescription):
     attributes_fn: Callable[[PricesNow], Attributes] | None = None
 
 
-def _end_attribute(instant: int | None) -> Attributes:
-    return {} if instant is None else {"end": tallinn_time(instant).isoformat()}
+def _end_attribute(zone: Market, instant: int | None) -> Attributes:
+    return {} if instant is None else {"end": zone.local_time(instant).isoformat()}
 
 
 def _negative_price_description(key: str) -> PriceBinaryDescription:
     return PriceBinaryDescription(
         key=key,
         is_on_fn=lambda prices: prices.current_period.price < 0 if prices.current_period else None,
-        attributes_fn=lambda prices: _end_attribute(prices.negative_until),
+        attributes_fn=lambda prices: _end_attribute(prices.zone, prices.negative_until),
     )
 
 
@@ -142,10 +143,12 @@ class WindowRunningSensor(PlanEntity, BinarySensorEntity):
     @override
     def extra_state_attributes(self) -> Attributes:
         if self.window is None:
-            attributes = _no_window_attributes(self.outcome) if isinstance(self.outcome, NoWindow) else {}
+            attributes = (
+                _no_window_attributes(self.coordinator.zone, self.outcome) if isinstance(self.outcome, NoWindow) else {}
+            )
         else:
             attributes = {
-                "pieces": [iso_bounds(start, end) for start, end in self.window.pieces],
+                "pieces": [iso_bounds(self.coordinator.zone, start, end) for start, end in self.window.pieces],
                 "shortened": self.window.shortened,
                 "locked": self.window.has_started_by(self.coordinator.prices.now),
             }
@@ -153,6 +156,6 @@ class WindowRunningSensor(PlanEntity, BinarySensorEntity):
         return attributes if missing is None else {**attributes, "missing_energy": missing}
 
 
-def _no_window_attributes(outcome: NoWindow) -> Attributes:
+def _no_window_attributes(zone: Market, outcome: NoWindow) -> Attributes:
     window = outcome.last_run
-    return {"reason": outcome.reason, "last_ended": tallinn_time(window.end).isoformat() if window else None}
+    return {"reason": outcome.reason, "last_ended": zone.local_time(window.end).isoformat() if window else None}

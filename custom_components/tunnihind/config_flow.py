@@ -30,6 +30,8 @@ from yarl import URL
 
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry
+from .core.market import MARKET_OF_CODE, MARKETS, Market
+from .core.rates import Package, rate_table_of
 from .errors import OtherZone, ServerIsNotRehearsal, ServerIsRehearsal, TunnihindError
 from .forms.options_flow import BILLING_QUESTION, TunnihindOptionsFlow
 from .forms.plan_flow import PlanFlow, first_plan
@@ -37,8 +39,7 @@ from .forms.reader import language_of_reader
 from .forms.tariff_form import PACKAGE, PACKAGE_CHOICE
 from .forms.tariff_step import BillingPeriodNow, TariffFlow
 from .prices.billing import BILLED_BY, Resolution, billing_from
-from .prices.rates import Package, rate_table_of
-from .prices.zones import CONF_ZONE, Zone, zone_of
+from .prices.zones import CONF_ZONE, country_name, zone_of
 from .server.client import Server, fetch_server, server_url, server_with_quarters, url_without_password
 from .server.clock import home_assistant_now
 
@@ -85,7 +86,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         """Ask for the address of a server, ask the `_bill_questions`, and check that the server answers."""
         server = await self._server_from_input(user_input)
         if server is None:
-            schema = _ADDRESS_QUESTION.extend(self._bill_questions(self._zones_by_likelihood(Zone)).schema)
+            schema = _ADDRESS_QUESTION.extend(self._bill_questions(self._zones_by_likelihood(MARKETS.values())).schema)
             return self._address_form("user", schema, user_input or {CONF_URL: _LOCAL_URL})
         self._keep_answers(user_input)
         self._server = server
@@ -102,7 +103,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             return self.async_abort(reason="already_configured")
         language = await language_of_reader(self.hass)
         if user_input is not None:
-            zone = Zone(user_input[CONF_ZONE].upper())
+            zone = MARKET_OF_CODE[user_input[CONF_ZONE].upper()]
             try:
                 found = await fetch_server(self.hass, server.addresses[zone])
             except TunnihindError as error:
@@ -113,9 +114,9 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
                     self._server = found
                     return await self._add_found_server()
                 self._set_zone_error(CONF_ZONE, found, zone, language)
-        listed = [SelectOptionDict(value=zone.lower(), label=zone.country_name(language)) for zone in offered]
+        listed = [SelectOptionDict(value=zone.zone, label=country_name(zone, language)) for zone in offered]
         zones = SelectSelector(SelectSelectorConfig(options=listed, mode=SelectSelectorMode.LIST))
-        likely = self._zones_by_likelihood(offered)[0].lower()
+        likely = self._zones_by_likelihood(offered)[0].zone
         return self.async_show_form(
             step_id="zone",
             data_schema=vol.Schema({vol.Required(CONF_ZONE, default=likely): zones}),
@@ -123,13 +124,13 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             description_placeholders={**self._text_placeholders, "server": url_without_password(server.url)},
         )
 
-    def _set_zone_error(self, field: str, server: Server, wanted: Zone, language: str) -> None:
+    def _set_zone_error(self, field: str, server: Server, wanted: Market, language: str) -> None:
         """Set the form's error: the server doesn't have the prices of the zone `wanted`."""
         self._errors[field] = OtherZone.key
         self._text_placeholders |= {
             "url": url_without_password(server.url),
-            "zone": wanted.country_name(language),
-            "reason": server.zone.country_name(language),
+            "zone": country_name(wanted, language),
+            "reason": country_name(server.zone, language),
         }
 
     async def _add_found_server(self) -> ConfigFlowResult:
@@ -250,7 +251,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         if entry.state is ConfigEntryState.SETUP_RETRY:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
-    def _addable_zones(self, server: Server) -> list[Zone]:
+    def _addable_zones(self, server: Server) -> list[Market]:
         """Return the zones of the server that can be added.
 
         A zone can be added if no entry has the zone's id, and no entry in `_entries_of_same_kind` has the zone's
@@ -270,11 +271,11 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         entries = self._async_current_entries(include_ignore=False)
         return [entry for entry in entries if entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal]
 
-    def _zones_by_likelihood(self, zones: Iterable[Zone]) -> list[Zone]:
+    def _zones_by_likelihood(self, zones: Iterable[Market]) -> list[Market]:
         """Return `zones`, with the zone of Home Assistant's country first."""
-        return sorted(zones, key=lambda zone: zone != self.hass.config.country)
+        return sorted(zones, key=lambda zone: zone.country != self.hass.config.country)
 
-    def _bill_questions(self, zones: Sequence[Zone]) -> vol.Schema:
+    def _bill_questions(self, zones: Sequence[Market]) -> vol.Schema:
         """Return the questions about the bill, and about the network package if the first of `zones` has packages."""
         has_packages = bool(rate_table_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION

@@ -29,6 +29,8 @@ from .const import (
     DOMAIN,
     LOGGER,
 )
+from .core.market import HOUR_S, QUARTER_S
+from .core.tariff import Tariff
 from .errors import NoPastPrices, Refusal, TunnihindError
 from .household.planner import Planner
 from .household.prices_now import PricesNow, Timelines
@@ -39,9 +41,7 @@ from .past.history import MarketHistory
 from .past.paid_prices import PaidPriceCalculator
 from .plans.steering import SteeredPlan
 from .prices.billing import Resolution, billing_from, selling_contract_from
-from .prices.days import tallinn_time
-from .prices.tariff import Tariff, tariff_from
-from .prices.timeline import HOUR_S, QUARTER_S
+from .prices.tariff_options import tariff_from
 from .prices.zones import zone_of
 from .server.answers import About, MarketPrices, Mode, credit_with_mode
 from .server.client import MAX_PAST_DAYS, POLL_S, Client
@@ -79,8 +79,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         self.server_id: Final = entry.unique_id
         """The server's id when the entry was loaded. If the entry gets another server, the entry is reloaded."""
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
-        self.planner: Final = Planner()
-        self.ledger = Ledger()
+        self.planner: Final = Planner(self.zone)
+        self.ledger = Ledger(self.zone)
         self.client = Client(async_get_clientsession(hass), self.url)
         self._poller: Final = ServerPoller(
             self.client, self.clock, self.zone, has_stored_id=lambda: entry.data[CONF_INSTANCE_ID] is not None
@@ -99,7 +99,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         self._timelines: Final = Timelines()
         self._saved_state = StoredState()
         self.billing = billing_from(entry.options)
-        self.selling_contract = selling_contract_from(entry.options)
+        self.selling_contract = selling_contract_from(entry.options, self.zone)
 
     @property
     def about(self) -> About | None:
@@ -139,7 +139,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         return PaidPriceCalculator(step_s=step_s, history=self._history(step_s), tariff=self.tariff)
 
     def _history(self, step_s: int) -> MarketHistory:
-        return MarketHistory(partial(self.client.settled_prices_of_month, step_s=step_s, zone=self.zone))
+        return MarketHistory(partial(self.client.settled_prices_of_month, step_s=step_s, zone=self.zone), self.zone)
 
     @property
     def _needs_quarters(self) -> bool:
@@ -162,7 +162,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         self.clock.server_ahead_s = kept.server_ahead_s
         self._poller.restore(kept.about, kept.answer)
         self.planner.restore(self.config_entry.subentries.values(), kept, self.clock.now())
-        self.ledger = Ledger.from_dict(kept.ledger)
+        self.ledger = Ledger.from_dict(kept.ledger, self.zone)
         if kept.answer:
             self.data = kept.answer
             self._update_all_data()
@@ -229,7 +229,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             settled = await self._poller.past_prices(MAX_PAST_DAYS)
             first = min(settled, default=until)
         if first > start:
-            raise Refusal("no_prices_before", first=tallinn_time(first).isoformat(" ", "minutes"))
+            raise Refusal("no_prices_before", first=self.zone.local_time(first).isoformat(" ", "minutes"))
         asked = {at: price for at, price in settled.items() if start - HOUR_S < at < end + HOUR_S}
         return replace(self.data, settled={**asked, **known})
 
@@ -320,7 +320,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         asked_for_quarters = self._asks_for_quarters
         self.planner.update_plans(self.config_entry.subentries.values(), self.clock.now())
         self.billing = billing_from(self.config_entry.options)
-        self.selling_contract = selling_contract_from(self.config_entry.options)
+        self.selling_contract = selling_contract_from(self.config_entry.options, self.zone)
         self.async_update_listeners()
         if self._asks_for_quarters is not asked_for_quarters:
             # If the entry is unloaded, Home Assistant cancels this background task.

@@ -24,7 +24,7 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Tunnihi
     return async_redact_data(
         {
             "entry": entry.as_dict(),
-            "zone": coordinator.zone,
+            "zone": coordinator.zone.code,
             "about": asdict(coordinator.about) if coordinator.about else None,
             "contact": asdict(coordinator.server_status),
             "last_update_success": coordinator.last_update_success,

@@ -31,7 +31,7 @@ from .plans.settings import (
     form_looks_for_high_prices,
 )
 from .plans.steering import PlanChange, SteeredPlan
-from .prices.billing import selling_contract_from
+from .prices.billing import SELLING
 
 # The keys of the entities that depend on selling prices.
 SELLING_PRICE: Final = "selling_price"
@@ -290,7 +290,7 @@ def async_remove_unfitting_entities(hass: HomeAssistant, entry: TunnihindConfigE
         for key in _ENTITY_CONDITIONS
         if not has_entity(plan.data, key)
     }
-    if selling_contract_from(entry.options) is None:
+    if not entry.options.get(SELLING):
         unfitting |= {f"{entry.entry_id}_{key}" for key in _SELLING_KEYS}
     registry = er.async_get(hass)
     for registered in er.async_entries_for_config_entry(registry, entry.entry_id):

@@ -10,11 +10,11 @@ from homeassistant.helpers.translation import async_get_cached_translations
 
 from .const import DOMAIN, OLDEST_SERVER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .core.rates import Part
 from .forms.tariff_step import PART_NAME_KEY_PREFIX
 from .household.problems import UNREACHABLE_FOR_LONG_S, problems
 from .plans.spans import longest_open_time_s
-from .prices.days import tallinn_time
-from .prices.rates import Part
+from .prices.zones import country_name
 from .server.client import url_without_password
 from .server.polling import Problem
 
@@ -76,7 +76,7 @@ def _lasting_problems(coordinator: TunnihindCoordinator) -> set[str]:
 
 
 def _outdated_parts(coordinator: TunnihindCoordinator) -> tuple[Part, ...]:
-    return coordinator.tariff.outdated_parts(tallinn_time(coordinator.prices.now).date())
+    return coordinator.tariff.outdated_parts(coordinator.zone.local_time(coordinator.prices.now).date())
 
 
 def _plans_without_room(coordinator: TunnihindCoordinator) -> list[str]:
@@ -111,7 +111,7 @@ def _show_notice(hass: HomeAssistant, entry: TunnihindConfigEntry, key: str) -> 
         translation_key=key,
         translation_placeholders={
             "name": entry.title,
-            "zone": entry.runtime_data.zone.country_name(hass.config.language),
+            "zone": country_name(entry.runtime_data.zone, hass.config.language),
             "url": url_without_password(entry.runtime_data.url),
             "version": about.version if about else "",
             "oldest": OLDEST_SERVER,

@@ -19,7 +19,7 @@ async def _health_info(hass: HomeAssistant) -> dict[str, Any]:
     entries: list[TunnihindConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
     info: dict[str, Any] = {"servers": len(entries)}
     for coordinator in (entry.runtime_data for entry in entries[:1]):
-        info["zones"] = ", ".join(entry.runtime_data.zone for entry in entries)
+        info["zones"] = ", ".join(entry.runtime_data.zone.code for entry in entries)
         info["can_reach_server"] = async_check_can_reach_url(hass, f"{coordinator.url}/api/v1/forecast")
         info["server_version"] = coordinator.about.version if coordinator.about else None
     return info

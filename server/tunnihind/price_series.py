@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.market import HOUR_S, SeriesKey, Zone, delivery_day
+from tunnihind.core.market import HOUR_S, SeriesKey, Zone, delivery_day
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final, Self
 from urllib.parse import urlsplit
 
+from tunnihind.core.market import HARMONISED_LIMITS, MARKETS, SPECIFIED_VAT_RATE, Market, PriceLimits, VatRates, Zone
 from tunnihind.errors import SettingsError
-from tunnihind.market import HARMONISED_LIMITS, MARKETS, SPECIFIED_VAT_RATE, Market, PriceLimits, VatRates, Zone
 
 ENVIRONMENT_PREFIX: Final = "TUNNIHIND_"
 
@@ -140,7 +140,7 @@ class Settings:
         It is None if the operator has set no rate, or has set the newest legal rate. In Estonia, it is also None if the
         operator has set `SPECIFIED_VAT_RATE`.
         """
-        (_, newest) = self.market.vat_rates_by_day[-1]
+        newest = self.market.vat_laws[-1].rate
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE
         return None if is_specified or self.vat_rate == newest else self.vat_rate
 

@@ -35,7 +35,7 @@ from custom_components.tunnihind.coordinator import TunnihindCoordinator
 from custom_components.tunnihind.plans.outcome import Window
 from tests.support.household.home import DAY_S, MakeHome, instant, plan
 from tests.support.machine.processes import free_port
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::aiohttp.web_exceptions.NotAppKeyWarning")

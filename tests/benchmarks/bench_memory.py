@@ -30,8 +30,8 @@ from tests.support.machine.processes import UNREACHABLE_URL, free_port
 from tests.support.machine.shifted_clock import ShiftedClock, library
 from tests.support.markets.windy_market import WindyMarket, archive_of
 from tunnihind.cli.options import ZonesType
+from tunnihind.core.market import HOUR_S, MARKETS, Zone, iso_utc
 from tunnihind.forecast.identity import model_identity
-from tunnihind.market import HOUR_S, MARKETS, Zone, iso_utc
 from tunnihind.store.store import Store
 
 YEARS: Final = 6

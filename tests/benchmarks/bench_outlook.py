@@ -23,8 +23,8 @@ import numpy as np
 from tests.support.api.api_server import hours_view
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import RUN_HISTORY_S
+from tunnihind.core.market import ESTONIA, HOUR_S, SPECIFIED_VAT_RATE, WEEK_S, day_end, delivery_day
 from tunnihind.forecast.run import Run
-from tunnihind.market import ESTONIA, HOUR_S, SPECIFIED_VAT_RATE, WEEK_S, day_end, delivery_day
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 from tunnihind.web.display import Display, PricedPeriod, group_by_day, priced_periods, shown_vat

@@ -13,11 +13,12 @@ from typing import Final
 
 import click
 
+from custom_components.tunnihind.core.market import HOUR_S, QUARTER_S
 from custom_components.tunnihind.plans import solver
 from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
-from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Period, Timeline
+from custom_components.tunnihind.prices.timeline import Period, Timeline
 
 HOURS: Final = 72
 SETTLED: Final = 24

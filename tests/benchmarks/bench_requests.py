@@ -35,9 +35,9 @@ from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import RehearsalClock
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.price_series import PriceSeries
 from tunnihind.service.application import ServedZone, create_app
 from tunnihind.settings import Settings

@@ -22,11 +22,12 @@ from typing import Final
 import click
 import numpy as np
 
+from custom_components.tunnihind.core.market import HOUR_S
 from custom_components.tunnihind.plans.saving import average_percentiles
-from custom_components.tunnihind.prices.timeline import HOUR_S, Period
+from custom_components.tunnihind.prices.timeline import Period
 from tests.support.household.savings import Judged, as_came, as_issued, judged, reliability, share_inside
+from tunnihind.core.market import consumer_price
 from tunnihind.forecast.known import Floats
-from tunnihind.market import consumer_price
 
 VAT_RATE: Final = 0.22
 HOURS: Final = 71

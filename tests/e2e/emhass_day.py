@@ -19,7 +19,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import Template
 
 from tests.support.machine.processes import Launch, Server
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 from tunnihind.web.reference import read_recipe
 
 EMHASS: Final = os.environ["TUNNIHIND_EMHASS"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.support.machine.processes import COMMAND, Launch, Process, Tunnihind
 from tests.support.markets.sample_prices import made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
-from tunnihind.market import delivery_day
+from tunnihind.core.market import delivery_day
 
 
 async def test_a_server_goes_on_from_a_copy_that_was_killed_and_made_again(

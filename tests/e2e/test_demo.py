@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.machine.processes import Launch, Reply
-from tunnihind.market import DAY_S, HOUR_S, floor_hour
+from tunnihind.core.market import DAY_S, HOUR_S, floor_hour
 
 
 @pytest.fixture

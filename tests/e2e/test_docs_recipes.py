@@ -18,7 +18,7 @@ from tests.support.household.price_readers import EvccTariff, PredbatRates, emha
 from tests.support.machine.node import run_module
 from tests.support.pages import sample_views
 from tunnihind.api.served_data import settled_period_prices
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, consumer_price, iso_utc
+from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, consumer_price, iso_utc
 from tunnihind.price_series import PriceSeries
 from tunnihind.web.reference import RECIPE_CLIENTS, read_recipe
 

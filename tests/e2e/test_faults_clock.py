@@ -6,7 +6,7 @@ from tests.support.machine.processes import Launch, Reply, Server
 from tests.support.machine.shifted_clock import ShiftedClock
 from tests.support.markets.sample_prices import made_up_quotes
 from tests.support.upstreams import FakeElering
-from tunnihind.market import DAY_S, HOUR_S, day_end, delivery_day, floor_hour
+from tunnihind.core.market import DAY_S, HOUR_S, day_end, delivery_day, floor_hour
 
 
 async def test_hours_and_forecasts_are_right_again_after_every_jump_of_the_clock(

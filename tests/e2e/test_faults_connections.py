@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.machine.processes import Launch, Server, Tunnihind
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 SILENT = 1_600
 LIMITED = ("sh", "-c", 'ulimit -n 1024 && exec "$@"', "sh")

@@ -13,7 +13,7 @@ from tests.support.machine.processes import Launch, Reply, Tunnihind
 from tests.support.machine.shifted_clock import ShiftedClock
 from tests.support.markets.sample_prices import made_up_quotes
 from tests.support.upstreams import FakeElering
-from tunnihind.market import HOUR_S, floor_hour
+from tunnihind.core.market import HOUR_S, floor_hour
 
 DAMAGE: Final = (
     "UPDATE state SET value = 'x' WHERE key IN ('version', 'instance_id', 'last_refresh', 'live scores')",

@@ -17,7 +17,7 @@ from tests.support.machine.processes import Launch, Reply, Server, Tunnihind
 from tests.support.machine.shifted_clock import ShiftedClock
 from tests.support.markets.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
-from tunnihind.market import HOUR_S, delivery_day, floor_hour
+from tunnihind.core.market import HOUR_S, delivery_day, floor_hour
 
 _PAGE = 4096
 _ROOMY = 32 * 1024 * 1024

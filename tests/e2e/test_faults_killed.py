@@ -15,7 +15,7 @@ from tests.support.machine.processes import COMMAND, PATIENCE_S, UNREACHABLE_URL
 from tests.support.markets.sample_prices import write_prices
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import Quotes, flat_quotes
-from tunnihind.market import HOUR_S, delivery_day
+from tunnihind.core.market import HOUR_S, delivery_day
 
 YEARS = 3
 KEPT_ALIVE = b"GET /api/v1/forecast HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -10,7 +10,7 @@ import pytest
 from tests.support.machine.processes import Launch, Reply, Tunnihind, free_port
 from tests.support.markets.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
-from tunnihind.market import delivery_day, floor_hour
+from tunnihind.core.market import delivery_day, floor_hour
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from tests.support.machine.processes import Launch
 from tests.support.machine.shifted_clock import ShiftedClock
 from tests.support.markets.sample_prices import made_up_quotes
 from tests.support.upstreams import FakeElering
-from tunnihind.market import HOUR_S, floor_hour
+from tunnihind.core.market import HOUR_S, floor_hour
 
 MORNING = "2025-12-15T07:30:00Z"
 TRIES = 4

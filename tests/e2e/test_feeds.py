@@ -14,7 +14,7 @@ from tests.support.machine.shifted_clock import ShiftedClock
 from tests.support.markets.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import csv_quotes
-from tunnihind.market import (
+from tunnihind.core.market import (
     ESTONIA,
     HOUR_S,
     QUARTER_S,

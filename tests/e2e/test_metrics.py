@@ -14,7 +14,7 @@ from tests.support.markets.sample_prices import made_up_quotes
 from tests.support.pages.scored_data import SCORED
 from tests.support.scripts import PROJECT
 from tests.support.upstreams import FakeElering
-from tunnihind.market import delivery_day
+from tunnihind.core.market import delivery_day
 
 FOLDER = PROJECT / "packaging/observability"
 

@@ -19,7 +19,7 @@ from tests.support.machine.nginx import Nginx, for_one_server, for_replicas, pro
 from tests.support.machine.processes import PATIENCE_S, Reply, free_port, until
 from tests.support.machine.shifted_clock import ShiftedClock
 from tunnihind.api import request_id
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
+from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S
 from tunnihind.web.options import LANGUAGES, preferred_language
 
 FORECAST: Final = "/api/v1/forecast"

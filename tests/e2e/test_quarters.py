@@ -12,7 +12,7 @@ from tests.support.machine.shifted_clock import ShiftedClock
 from tests.support.markets.sample_prices import made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import Quotes
-from tunnihind.market import (
+from tunnihind.core.market import (
     DAY_S,
     HOUR_S,
     QUARTER_S,

@@ -12,7 +12,7 @@ import pytest
 from tests.support.machine.processes import Launch, Server, Tunnihind
 from tests.support.markets.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams.elering import csv_quotes
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.core.market import DAY_S, HOUR_S
 
 AS_OF = "2025-12-15T10:00:00Z"
 NOW = int(datetime.fromisoformat(AS_OF).timestamp())

@@ -13,7 +13,7 @@ from tests.support.machine.processes import Launch, Reply, Tunnihind
 from tests.support.machine.shifted_clock import ShiftedClock
 from tests.support.markets.sample_prices import made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
-from tunnihind.market import HOUR_S, day_start, iso_utc
+from tunnihind.core.market import HOUR_S, day_start, iso_utc
 
 FORECAST: Final = "/api/v1/forecast"
 SCENARIOS: Final = "/api/v1/scenarios"

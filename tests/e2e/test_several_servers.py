@@ -13,7 +13,7 @@ from tests.support.markets.sample_prices import made_up_quotes
 from tests.support.store.database_link import database_link
 from tests.support.store.postgresql import PostgresqlServer
 from tests.support.upstreams import FakeElering
-from tunnihind.market import delivery_day
+from tunnihind.core.market import delivery_day
 
 TAKEN_OVER = "running the pipeline from now on"
 

@@ -1,6 +1,7 @@
 """The wheel as users install it: its contents, and its pages without the project around it."""
 
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -14,23 +15,21 @@ from tunnihind import __version__
 
 PROJECT: Final = Path(__file__).parents[2]
 PACKAGE: Final = PROJECT / "server/tunnihind"
-OF_INTEGRATION: Final = {
-    "web/chart.js": "custom_components/tunnihind/frontend/chart.js",
-    "web/rates.json": "custom_components/tunnihind/prices/rates.json",
-}
-"""What the server reads of the integration, by its place in the wheel."""
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the sdist, and with the wheel that is built from it."""
+    folder = tmp_path_factory.mktemp("dist")
+    build(PROJECT, "--out-dir", folder)
+    return folder
+
+
+def build(project: Path, *options: str | Path) -> None:
     uv = os.environ.get("UV") or shutil.which("uv")
     assert uv is not None
-    folder = tmp_path_factory.mktemp("dist")
-    command: list[str | Path] = [uv, "build", "--out-dir", folder]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    done = subprocess.run([uv, "build", *options], cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -47,15 +46,27 @@ def environment(environment: dict[str, str], installed: Path) -> dict[str, str]:
 
 
 def files_in(folder: Path) -> set[str]:
-    files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    files = (path.relative_to(folder) for path in folder.rglob("*", recurse_symlinks=True) if path.is_file())
     return {path.as_posix() for path in files if "__pycache__" not in path.parts}
 
 
 def test_the_wheel_holds_the_package_whole_and_nothing_else(installed: Path) -> None:
-    assert files_in(installed / "tunnihind") == files_in(PACKAGE) | OF_INTEGRATION.keys()
-    for place, source in OF_INTEGRATION.items():
-        assert (installed / "tunnihind" / place).read_bytes() == (PROJECT / source).read_bytes()
+    assert files_in(installed / "tunnihind") == files_in(PACKAGE) >= {"core/rates.json", "web/static/chart.js"}
+    for name in files_in(PACKAGE):
+        assert (installed / "tunnihind" / name).read_bytes() == (PACKAGE / name).read_bytes()
     assert {path.name for path in installed.iterdir()} == {"tunnihind", f"tunnihind-{__version__}.dist-info"}
+
+
+def test_the_image_makes_the_same_package_of_what_it_takes_in(installed: Path, tmp_path: Path) -> None:
+    for copied in re.findall(r"^COPY (?!--from)(.+) \S+$", (PROJECT / "Dockerfile").read_text(), re.MULTILINE):
+        for name in copied.split():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            # Docker copies links as links.
+            subprocess.run(["cp", "--recursive", "--no-dereference", PROJECT / name, tmp_path / name], check=True)
+    build(tmp_path, "--wheel")
+    [wheel] = tmp_path.glob("dist/*.whl")
+    shutil.unpack_archive(wheel, tmp_path / "installed", "zip")
+    assert files_in(tmp_path / "installed/tunnihind") == files_in(installed / "tunnihind")
 
 
 def test_the_licence_comes_along(installed: Path) -> None:
@@ -71,11 +82,9 @@ def test_the_sdist_holds_what_the_wheel_is_built_from_and_nothing_else(built: Pa
         "LICENSE",
         "PKG-INFO",
         "README.md",
-        "custom_components",
         "pyproject.toml",
         "server",
     }
-    assert {name for name in names if name.startswith("custom_components")} == set(OF_INTEGRATION.values())
 
 
 async def test_the_wheel_serves_its_pages_with_all_that_is_on_them(

@@ -16,7 +16,7 @@ from tests.support.markets.sample_prices import hourly, made_up_quotes
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes, csv_quotes
 from tests.support.upstreams.entsoe import TOKEN
-from tunnihind.market import HOUR_S, ZONES, day_end, day_start, hours_of
+from tunnihind.core.market import HOUR_S, ZONES, day_end, day_start, hours_of
 
 TODAY = date(2025, 12, 15)
 TOMORROW = date(2025, 12, 16)

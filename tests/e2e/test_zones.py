@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from tests.support.machine.processes import Launch, Server, Tunnihind
-from tunnihind.market import MARKETS, ZONES, Zone, vat_rate_at
+from tunnihind.core.market import MARKETS, ZONES, Zone, vat_rate_at
 
 RESOURCES = ("/api/v1/forecast", "/api/v1/quarters", "/api/v1/scenarios", "/api/series", "/api/about")
 PATHS: Mapping[Zone, str] = {"ee": "", "lv": "/lv", "lt": "/lt", "fi": "/fi"}

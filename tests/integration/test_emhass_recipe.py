@@ -16,7 +16,7 @@ from homeassistant.setup import async_setup_component
 from tests.support.api.api_server import HOUR, RunningServer, Serve, make_view
 from tests.support.household.price_readers import emhass_steps
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import ESTONIA, QUARTER_S
+from tunnihind.core.market import ESTONIA, QUARTER_S
 from tunnihind.web.reference import read_recipe
 
 

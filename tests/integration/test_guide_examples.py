@@ -17,7 +17,7 @@ from tests.support import documents
 from tests.support.household.automations import cheap_in, hours_from
 from tests.support.household.home import PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tests.support.machine.node import run_module
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 BLOCKS: Final[list[dict[str, Any]]] = [yaml.safe_load(block) for block in documents.blocks("yaml")]
 AUTOMATIONS: Final = {block["alias"]: block for block in BLOCKS if "triggers" in block}

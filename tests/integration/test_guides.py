@@ -18,13 +18,14 @@ from custom_components.tunnihind.actions.call import Direction
 from custom_components.tunnihind.actions.get_prices import RESOLUTIONS, PriceFormat
 from custom_components.tunnihind.actions.import_past import common_import_fields
 from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.core.levels import Level
+from custom_components.tunnihind.core.market import ESTONIA
+from custom_components.tunnihind.core.rates import FEE_RATES, NETWORK_RATES, Part
 from custom_components.tunnihind.forms.plan_flow import first_plan
 from custom_components.tunnihind.past.paid_prices import LeftOutHour, LeftOutReason
 from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.plan import PlanStatus
 from custom_components.tunnihind.plans.settings import Horizon, PlanKind, Preference
-from custom_components.tunnihind.prices.rates import FEE_RATES, NETWORK_RATES, Part
-from custom_components.tunnihind.prices.timeline import Level
 from custom_components.tunnihind.server.polling import Problem
 from tests.support import documents
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, MakeHome
@@ -206,7 +207,7 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
     window = home.state("binary_sensor", "window", PLAN_ID).entity_id
     imported = {
         "statistic_id",
-        *keys_of(common_import_fields({0: 0.1}, 1, {0: LeftOutHour(LeftOutReason.NO_RATE, (Part.EXCISE,))})),
+        *keys_of(common_import_fields(ESTONIA, {0: 0.1}, 1, {0: LeftOutHour(LeftOutReason.NO_RATE, (Part.EXCISE,))})),
     }
     answers = {
         "get_prices": await answered(hass, "get_prices") | await answered(hass, "get_prices", shape="rates"),

@@ -24,7 +24,7 @@ from tests.support.household.price_readers import (
     emhass_steps,
     ev_smart_charging_prices,
 )
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 MIDNIGHT: Final = instant("2026-01-14T00:00:00+02:00")
 AFTERNOON: Final = "2026-01-14T15:20:00+02:00"

@@ -11,7 +11,7 @@ from homeassistant.helpers.json import json_bytes
 from homeassistant.setup import async_setup_component
 
 from tests.support.api.api_server import HOUR, Serve, make_run, make_view
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 from tunnihind.web.reference import read_recipe
 
 

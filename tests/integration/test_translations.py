@@ -21,6 +21,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, get_sy
 from custom_components.tunnihind import config_flow, issues
 from custom_components.tunnihind.config_flow import TunnihindConfigFlow
 from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.core.levels import Level
+from custom_components.tunnihind.core.rates import Package, Part
 from custom_components.tunnihind.errors import Refusal, TunnihindError
 from custom_components.tunnihind.forms import options_flow, plan_form, tariff_step
 from custom_components.tunnihind.forms.options_flow import TunnihindOptionsFlow
@@ -29,8 +31,6 @@ from custom_components.tunnihind.forms.tariff_form import RowForm
 from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.settings import PlanError
 from custom_components.tunnihind.prices.billing import Resolution
-from custom_components.tunnihind.prices.rates import Package, Part
-from custom_components.tunnihind.prices.timeline import Level
 from custom_components.tunnihind.prices.units import Unit
 from custom_components.tunnihind.server.polling import Problem
 from tests.support.api.api_server import Serve
@@ -214,7 +214,7 @@ def selectors() -> dict[str, Texts]:
     return {
         **found,
         options_flow.ROW: {"options": {"beginning"}},
-        "part": {"options": {tariff_step.MARKET, *Part, tariff_step.VAT}},
+        "part": {"options": {tariff_step.MARKET, *Part, tariff_step.VAT} - {Part.OTHER}},
         "period": {"options": set(Resolution)},
         "plan_changes": {"options": {"hint"}},
         "tariff_sentence": {"options": {"disputed", "filled_in", "own"}},

@@ -9,8 +9,8 @@ import stamina
 from aiohttp import ClientSession
 
 from tests.support.store.pipelines import QuickModel
+from tunnihind.core.market import Market
 from tunnihind.forecast.replay.learnt import LearntKeeper
-from tunnihind.market import Market
 from tunnihind.pipeline import modelling
 from tunnihind.sources.upstream import open_session
 from tunnihind.store.store import Store

@@ -1,6 +1,8 @@
 """The allowed imports between packages: a lower layer imports nothing from a higher one."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -13,7 +15,7 @@ PACKAGE = Path(tunnihind.__file__).parent
 INTEGRATION = Path(__file__).parents[2] / "custom_components" / "tunnihind"
 
 SERVER_FROM_BELOW = (
-    *("errors", "clock", "numerals", "market", "public_holidays", "weather_points", "price_series", "settings"),
+    *("core", "errors", "clock", "numerals", "weather_points", "price_series", "settings"),
     *("forecast", "sources", "settling", "store", "files", "pipeline", "api", "web", "service", "cli"),
 )
 """The packages and files of the server, from the lowest up. Each imports only from those before it."""
@@ -29,7 +31,7 @@ KEPT_APART = {
 """Packages that may import only these of the packages below them."""
 
 INTEGRATION_FROM_BELOW = (
-    *("const", "errors", "choices", "prices", "plans", "server", "storage", "past", "household", "ledger"),
+    *("core", "const", "errors", "choices", "prices", "plans", "server", "storage", "past", "household", "ledger"),
     *("coordinator", "devices", "entity", "forms", "entities", "actions", "card"),
 )
 """The packages and files of the integration, from the lowest up. Each imports only from those before it."""
@@ -47,7 +49,7 @@ def imported_by(root: Path, room: str) -> set[str]:
     place = root / room
     return {
         ".".join(imported.split(".")[1:])
-        for path in (place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")])
+        for path in (place.rglob("*.py", recurse_symlinks=True) if place.is_dir() else [place.with_suffix(".py")])
         for imported in imports_of(".".join(path.relative_to(root.parent).with_suffix("").parts), path)
         if imported.startswith(f"{root.name}.") and imported.split(".")[1] in rooms_of(root) - {room}
     }
@@ -65,10 +67,27 @@ def test_a_room_of_the_server_imports_only_rooms_below_it(room: str) -> None:
 
 @pytest.mark.parametrize("room", KEPT_APART)
 def test_a_room_of_the_server_imports_nothing_else_of_rooms_kept_apart(room: str) -> None:
-    rooms = {name for name in SERVER_FROM_BELOW if (PACKAGE / name).is_dir()}
+    rooms = {name for name in SERVER_FROM_BELOW[1:] if (PACKAGE / name).is_dir()}  # all may use the core
     of_rooms = {imported for imported in imported_by(PACKAGE, room) if imported.split(".")[0] in rooms}
     allowed = tuple(f"{one}." for one in KEPT_APART[room])
     assert [one for one in of_rooms if "." in one and not f"{one}.".startswith(allowed)] == []
+
+
+def test_the_core_imports_only_itself_the_standard_library_and_holidays() -> None:
+    found = {
+        imported.split(".")[0] if not imported.startswith("tunnihind.core.") else "tunnihind.core"
+        for path in (PACKAGE / "core").glob("*.py")
+        for imported in imports_of(f"tunnihind.core.{path.stem}", path)
+        if imported != "tunnihind.core"
+    }
+    assert found - sys.stdlib_module_names == {"holidays", "tunnihind.core"}
+
+
+def test_the_server_imports_its_core_without_home_assistant() -> None:
+    modules = ", ".join(f"tunnihind.core.{path.stem}" for path in (PACKAGE / "core").glob("*.py"))
+    code = f"import sys, {modules}; print(sorted({{name.split('.')[0] for name in sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"homeassistant", "custom_components"} & set(ast.literal_eval(done.stdout))
 
 
 @pytest.mark.parametrize("room", INTEGRATION_FROM_BELOW)
@@ -94,7 +113,7 @@ def imports_of(module: str, path: Path) -> Iterator[str]:
 def test_no_modules_import_one_another_in_a_circle(root: Path) -> None:
     modules = {
         ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in root.rglob("*.py")
+        for path in root.rglob("*.py", recurse_symlinks=True)
     }
     imports = {
         module: {found for found in imports_of(module, path) if found in modules and found != module}

@@ -4,16 +4,15 @@ import math
 import os
 import subprocess
 import sys
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.shared_rules import VAT_RATE
 from tests.support.store.stores import utc
-from tunnihind.market import (
+from tunnihind.core.market import (
     DAY_S,
     ESTONIA,
     HOUR_S,
@@ -31,7 +30,6 @@ from tunnihind.market import (
     market_time_unit,
     publication_time,
     rounded_market_price,
-    vat_rate_at,
 )
 
 SPRING, AUTUMN, PLAIN = date(2025, 3, 30), date(2025, 10, 26), date(2025, 12, 15)
@@ -172,7 +170,7 @@ def test_instants_are_written_in_utc() -> None:
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/St_Johns"])
 def test_the_machine_s_own_zone_plays_no_part(zone: str) -> None:
     code = (
-        "from datetime import date; from tunnihind.market import *;"
+        "from datetime import date; from tunnihind.core.market import *;"
         "print(iso_utc(day_start(date(2025, 10, 26))), delivery_day(1761436800), publication_time(date(2025, 7, 1)))"
     )
     result = subprocess.run(
@@ -186,6 +184,17 @@ def test_a_day_of_24_hours_is_no_calendar_day() -> None:
     assert day_start(AUTUMN) + DAY_S == day_end(AUTUMN) - HOUR_S
 
 
-@pytest.mark.parametrize(("day", "rate"), VAT_RATE.items())
-def test_the_vat_rate_is_the_law_s_of_the_day(day: str, rate: float) -> None:
-    assert vat_rate_at(ESTONIA.legal_vat_rates, ESTONIA.midnight(date.fromisoformat(day))) == rate
+@pytest.mark.parametrize(
+    ("at", "is_late"),
+    [
+        ("2026-01-14T14:05:00+02:00", False),
+        ("2026-01-14T15:29:59+02:00", False),
+        ("2026-01-14T15:30:00+02:00", True),
+        ("2026-01-14T23:30:00+02:00", True),
+        ("2026-07-15T15:29:59+03:00", False),
+        ("2026-07-15T15:30:00+03:00", True),
+    ],
+)
+def test_prices_of_tomorrow_are_late_from_half_past_three(at: str, *, is_late: bool) -> None:
+    now = datetime.fromisoformat(at)
+    assert (now.timestamp() >= ESTONIA.prices_late_from(now.date() + timedelta(days=1))) is is_late

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunnihind.market import HOUR_S, QUARTER_S, hourly_prices
+from tunnihind.core.market import HOUR_S, QUARTER_S, hourly_prices
 from tunnihind.price_series import PriceSeries
 
 START = 1_765_753_200

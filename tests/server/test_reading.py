@@ -12,11 +12,7 @@ from tests.support.store.pipelines import plain_run, quarters_of
 from tests.support.store.stores import HOURS, day_range, store_quotes
 from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.api.served_data import Percentiles, ServedData, issued_forecasts, read_served_data, settled_prices
-from tunnihind.errors import SourceUnreachable
-from tunnihind.forecast.known import KnownPrice, PriceArchive
-from tunnihind.forecast.run import Run
-from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import (
+from tunnihind.core.market import (
     DAY_S,
     ESTONIA,
     HOUR_S,
@@ -28,6 +24,10 @@ from tunnihind.market import (
     floor_hour,
     hourly_prices,
 )
+from tunnihind.errors import SourceUnreachable
+from tunnihind.forecast.known import KnownPrice, PriceArchive
+from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.shared_rules import PRIVATE_ADDRESSES
+from tunnihind.core.market import MARKETS, VatRates, Zone
 from tunnihind.errors import SettingsError
-from tunnihind.market import MARKETS, VatRates, Zone
 from tunnihind.settings import Settings, default_database_url
 
 

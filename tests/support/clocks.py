@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from tunnihind.market import ESTONIA
+from tunnihind.core.market import ESTONIA
 
 
 def local(text: str) -> int:

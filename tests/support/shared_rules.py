@@ -1,8 +1,7 @@
-"""Cases on which the server, its page and the Home Assistant integration must agree.
+"""Cases on which JavaScript and Python must agree: the scripts of the pages and the card can't use the Python code.
 
 Each case is tested on every program that applies the rule: see `test_shared_rules.py` in `tests/server/web` and in
-`tests/integration/prices`, and `tests/server/test_market.py`. The programs share no code, so only these cases keep
-their rules alike.
+`tests/integration/prices`.
 """
 
 from typing import Final
@@ -42,52 +41,6 @@ TINTS: Final[dict[float, str]] = {
     4000.0: "t4",
 }
 """The prices between the colours, and a price for each colour: from cheap to expensive, and one below zero."""
-
-STALE_FORECAST: Final[dict[int, bool]] = {0: False, HOUR_S: False, 3 * HOUR_S: False, 3 * HOUR_S + 1: True}
-"""Ages of a forecast in seconds, and whether it counts as stale."""
-
-LATE_PRICES: Final[dict[str, bool]] = {
-    "2026-01-14T12:00:00+02:00": False,
-    "2026-01-14T14:05:00+02:00": False,
-    "2026-01-14T15:29:59+02:00": False,
-    "2026-01-14T15:30:00+02:00": True,
-    "2026-01-14T23:30:00+02:00": True,
-    "2026-07-15T15:29:59+03:00": False,
-    "2026-07-15T15:30:00+03:00": True,
-}
-"""Instants at which tomorrow's prices are not known yet, and whether they count as late."""
-
-NIGHT_RATE: Final[dict[str, bool]] = {
-    "2026-01-14T06:00:00+02:00": True,
-    "2026-01-14T07:00:00+02:00": False,
-    "2026-01-14T21:00:00+02:00": False,
-    "2026-01-14T22:00:00+02:00": True,
-    "2026-07-15T06:00:00+03:00": True,
-    "2026-07-15T07:00:00+03:00": False,
-    # A Saturday and a Sunday.
-    "2026-01-17T12:00:00+02:00": True,
-    "2026-01-18T12:00:00+02:00": True,
-    # Independence Day, a Tuesday, and the day after. Good Friday. Victory Day, a Tuesday.
-    "2026-02-24T12:00:00+02:00": True,
-    "2026-02-25T12:00:00+02:00": False,
-    "2026-04-03T12:00:00+03:00": True,
-    "2026-06-23T12:00:00+03:00": True,
-    # The evening before a holiday, when the holiday has begun in Tallinn and not yet in UTC.
-    "2026-02-24T00:30:00+02:00": True,
-}
-"""Starts of hours, and whether the network's night rate applies: from 22 to 7, at weekends and on public holidays."""
-
-VAT_RATE: Final[dict[str, float]] = {
-    "2009-07-01": 0.20,
-    "2023-12-31": 0.20,
-    "2024-01-01": 0.22,
-    "2025-06-30": 0.22,
-    "2025-07-01": 0.24,
-    "2027-01-01": 0.24,
-    # A day before the first kept rate.
-    "2005-01-01": 0.20,
-}
-"""Days, and the legal VAT rate as a fraction."""
 
 PRICE_TEXT: Final[dict[float, tuple[str, str]]] = {
     0.0: ("0.00", "0,00"),

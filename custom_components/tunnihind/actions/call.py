@@ -16,6 +16,7 @@ from homeassistant.util.json import JsonObjectType
 from ..choices import one_of
 from ..const import CONF_REHEARSAL, DOMAIN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from ..core.market import Market
 from ..errors import Refusal
 from ..forms.plan_notes import note_on_limit
 from ..household.prices_now import PricesNow
@@ -115,9 +116,9 @@ def to_instant(moment: datetime) -> int:
     return int(dt_util.as_utc(moment).timestamp())
 
 
-def bounds_fields(start: int, end: int) -> JsonObjectType:
-    """Convert `start` and `end` (UTC seconds) to fields of an action's answer, as ISO 8601 strings in Tallinn time."""
-    return {**iso_bounds(start, end)}
+def bounds_fields(zone: Market, start: int, end: int) -> JsonObjectType:
+    """Convert `start` and `end` (UTC seconds) to fields of an action's answer, as ISO 8601 strings in local time."""
+    return {**iso_bounds(zone, start, end)}
 
 
 def _only_entry_id(hass: HomeAssistant) -> str:
@@ -134,7 +135,7 @@ def _only_entry_id(hass: HomeAssistant) -> str:
     return entries[0].entry_id
 
 
-def outcome_fields(outcome: Outcome) -> JsonObjectType:
+def outcome_fields(zone: Market, outcome: Outcome) -> JsonObjectType:
     """Convert a plan's outcome to the fields of an action's answer: a window, or the reason why there is none.
 
     If the window has no saving, `saving` and `chance` are left out. If the window has no cost, `cost` is left out.
@@ -143,8 +144,8 @@ def outcome_fields(outcome: Outcome) -> JsonObjectType:
         return {"found": False, "reason": outcome.reason}
     return {
         "found": True,
-        **bounds_fields(outcome.start, outcome.end),
-        "pieces": [bounds_fields(start, end) for start, end in outcome.pieces],
+        **bounds_fields(zone, outcome.start, outcome.end),
+        "pieces": [bounds_fields(zone, start, end) for start, end in outcome.pieces],
         "average": outcome.average,
         "forecast_share": outcome.forecast_share,
         "shortened": outcome.shortened,

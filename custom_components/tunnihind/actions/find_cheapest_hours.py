@@ -70,7 +70,9 @@ async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
     coordinator = await coordinator_of_call(call)
     prices = requested_prices(call, coordinator)
     span = Span(*requested_range(call.data, "earliest", "deadline", prices))
-    window = outcome_fields(window_in_span(_plan_settings(call.data), prices.timeline, span, coordinator.clock.now()))
+    settings = _plan_settings(call.data)
+    outcome = window_in_span(settings, prices.timeline, span, coordinator.clock.now())
+    window = outcome_fields(coordinator.zone, outcome)
     return {**window, **await hint_field(call), **rehearsal_field(coordinator)}
 
 

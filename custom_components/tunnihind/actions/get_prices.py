@@ -9,8 +9,9 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
 from ..choices import one_of
+from ..core.market import HOUR_S, QUARTER_S, Market
 from ..household.prices_now import emhass_mapping, prices_in_nord_pool_format
-from ..prices.timeline import HOUR_S, QUARTER_S, Period
+from ..prices.timeline import Period
 from .call import (
     ATTR_DIRECTION,
     DIRECTION_FIELD,
@@ -75,21 +76,21 @@ async def get_prices(call: ServiceCall) -> ServiceResponse:
         step_s = RESOLUTIONS.get(call.data.get(ATTR_RESOLUTION, ""), timeline.step_s)
         known = timeline.with_step(step_s).periods_between(start, end)
         periods = [period for period in known if period.settled or call.data[ATTR_FORECAST]]
-        return _prices_in_format(periods, call.data[ATTR_FORMAT])
+        return _prices_in_format(coordinator.zone, periods, call.data[ATTR_FORMAT])
 
     # The prices of some years take seconds, so they are computed outside the event loop.
     found = await call.hass.async_add_executor_job(prices_in_range)
     return {"prices": found, **rehearsal_field(coordinator)}
 
 
-def _prices_in_format(periods: list[Period], price_format: PriceFormat) -> JsonValueType:
+def _prices_in_format(zone: Market, periods: list[Period], price_format: PriceFormat) -> JsonValueType:
     if price_format == PriceFormat.MAPPING:
         return {**emhass_mapping(periods)}
     if price_format == PriceFormat.RATES:
-        return [*prices_in_nord_pool_format(periods)]
-    return [_price_answer(period) for period in periods]
+        return [*prices_in_nord_pool_format(zone, periods)]
+    return [_price_answer(zone, period) for period in periods]
 
 
-def _price_answer(period: Period) -> JsonObjectType:
+def _price_answer(zone: Market, period: Period) -> JsonObjectType:
     band: JsonObjectType = {} if period.settled else {"p10": period.low, "p90": period.high}
-    return {**bounds_fields(period.start, period.end), "price": period.price, "settled": period.settled, **band}
+    return {**bounds_fields(zone, period.start, period.end), "price": period.price, "settled": period.settled, **band}

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from datetime import date, time
+from datetime import date
 from typing import Any, Final
 
 import voluptuous as vol
@@ -12,6 +12,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
+from ..core.market import HOUR_S, QUARTER_S, Market
 from ..errors import Refusal
 from ..past.history import EARLIEST_DAY
 from ..past.paid_prices import (
@@ -35,8 +36,6 @@ from ..past.recorder import (
     write_costs,
     write_prices,
 )
-from ..prices.days import instant_of
-from ..prices.timeline import HOUR_S, QUARTER_S
 from .call import ENTRY_FIELD, bounds_fields, coordinator_of_call, rehearsal_field
 
 ATTR_START: Final = "start"
@@ -51,35 +50,35 @@ def _import_lock(hass: HomeAssistant) -> asyncio.Lock:
     return hass.data.setdefault(_LOCK, asyncio.Lock())
 
 
-def _requested_start(data: Mapping[str, Any], now: int) -> int:
+def _requested_start(data: Mapping[str, Any], now: int, zone: Market) -> int:
     """Return the start of the first day to import, in UTC seconds.
 
     The first day is the day that the call names, but not before `EARLIEST_DAY`, which is also the default. Raises
     Refusal if the first hour of the first day has not passed at `now` (UTC seconds).
     """
     day: date = max(data.get(ATTR_START, EARLIEST_DAY), EARLIEST_DAY)
-    start = instant_of(day, time.min)
+    start = zone.midnight(day)
     if start + HOUR_S > now:
         raise Refusal("start_not_past", field=ATTR_START, given=day.isoformat())
     return start
 
 
 def common_import_fields(
-    values: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOutHour]
+    zone: Market, values: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOutHour]
 ) -> JsonObjectType:
     """Return the fields about hours in an import's answer: range, number, changes and left-out hours.
 
     `values` maps the start (UTC seconds) of each hour with a known price or cost to this price or cost. `changed` is
     the number of rows that the import wrote. `left_out` maps the start of each left-out hour to the reason.
     """
-    bounds = bounds_fields(min(values), max(values) + HOUR_S) if values else {}
+    bounds = bounds_fields(zone, min(values), max(values) + HOUR_S) if values else {}
     return {
         **bounds,
         "hours": len(values),
         "changed": changed,
         "left_out": [
             {
-                **bounds_fields(start, end),
+                **bounds_fields(zone, start, end),
                 "hours": (end - start) // HOUR_S,
                 "reason": why.reason,
                 **({"parts": [*why.parts]} if why.parts else {}),
@@ -98,7 +97,7 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
     hass, coordinator = call.hass, await coordinator_of_call(call)
     check_recorder(hass)
     now = coordinator.clock.now()
-    start = _requested_start(call.data, now)
+    start = _requested_start(call.data, now, coordinator.zone)
     metadata = async_price_metadata(hass, coordinator.config_entry, coordinator.mode)
     async with _import_lock(hass):
         prices, left_out = split_left_out(await coordinator.paid_price_calculator.prices_of(hours_between(start, now)))
@@ -108,7 +107,7 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
         await write_prices(hass, metadata, {**changed, **dict.fromkeys(outdated)})
     return {
         "statistic_id": metadata["statistic_id"],
-        **common_import_fields(prices, len(changed) + len(outdated), left_out),
+        **common_import_fields(coordinator.zone, prices, len(changed) + len(outdated), left_out),
         **rehearsal_field(coordinator),
     }
 
@@ -126,7 +125,7 @@ async def import_costs(call: ServiceCall) -> ServiceResponse:
     hass, coordinator = call.hass, await coordinator_of_call(call)
     check_recorder(hass)
     now, entry, calculator = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_price_calculator
-    start = _requested_start(call.data, now)
+    start = _requested_start(call.data, now, coordinator.zone)
     energy_id = call.data[ATTR_ENERGY]
     name = await energy_statistic_name(hass, energy_id, field=ATTR_ENERGY)
     metadata = async_cost_metadata(hass, entry, coordinator.mode, energy_id=energy_id, energy=name)
@@ -142,7 +141,7 @@ async def import_costs(call: ServiceCall) -> ServiceResponse:
     charged, left_out = split_left_out(found)
     return {
         "statistic_id": metadata["statistic_id"],
-        **common_import_fields(charged, len(changed), left_out),
+        **common_import_fields(coordinator.zone, charged, len(changed), left_out),
         "kwh": round(sum(energy.by_hour[hour] for hour in charged), 3),
         "cost": round(sum(charged.values()), 2),
         **rehearsal_field(coordinator),

@@ -110,7 +110,7 @@ def _plan_answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectT
         "plan": coordinator.config_entry.subentries[plan_id].title,
         "enabled": plan is not None and plan.enabled,
         "changed": [*sorted(plan.changes)] if plan else [],
-        **outcome_fields(coordinator.prices.outcomes[plan_id]),
+        **outcome_fields(coordinator.zone, coordinator.prices.outcomes[plan_id]),
         **({} if missing is None else {"missing_energy": missing}),
         **rehearsal_field(coordinator),
     }

@@ -4,20 +4,20 @@ All lists except `charges` contain one item for each period. Period `i` begins `
 seconds). An unknown value is None.
 """
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean, quantiles
 from typing import Final, TypedDict
 
+from ..core.levels import COLOURS, Level, colour, levels
+from ..core.market import Market
+from ..core.tariff import Charges, Tariff
 from ..household.prices_now import PricesNow
 from ..prices.days import Day, day_at
-from ..prices.tariff import Charges, Tariff
-from ..prices.timeline import Level, Period, Timeline, is_day_covered, levels
+from ..prices.timeline import Period, Timeline, is_day_covered
 
 _KWH_PER_MWH: Final = 1_000
 _MARKET_DECIMALS: Final = 5
 _PART_DECIMALS: Final = 6
-_TINTS: Final = 5
 _LEVEL_NUMBERS: Final = {level: place for place, level in enumerate(Level)}
 
 
@@ -70,7 +70,7 @@ def household_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -
     charged: list[int | None] = []
     market: list[float | None] = []
     answer = prices.answer if prices.answer.step_s == paid["step"] else prices.answer.with_hourly_prices()
-    level_of = _level_lookup(prices.level_prices, start, end)
+    level_of = _level_lookup(prices.zone, prices.level_prices, start, end)
     for instant, price in _starts_and_prices(paid):
         eur_mwh = None if price is None else answer.market_price(instant)
         market.append(None if eur_mwh is None else round(eur_mwh / _KWH_PER_MWH, _MARKET_DECIMALS))
@@ -104,26 +104,27 @@ def price_columns(timeline: Timeline, start: int, end: int) -> PriceColumns | No
     )
 
 
-def _days_of(periods: Sequence[Period]) -> Iterator[Day]:
+def _days_of(zone: Market, periods: Sequence[Period]) -> Iterator[Day]:
     until = 0
     for period in periods:
         if period.start >= until:
-            day = day_at(period.start)
+            day = day_at(zone, period.start)
             until = day.end
             yield day
 
 
-def _level_lookup(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
+def _level_lookup(zone: Market, timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
     """Return a function that returns the price level (0 to 4) at an instant from `start` to `end` (UTC seconds).
 
     If any price of the instant's day is unknown, the price level is None.
     """
     places: dict[int, int] = {}
-    for day in _days_of(timeline.periods_between(start, end)):
+    for day in _days_of(zone, timeline.periods_between(start, end)):
         periods = timeline.periods_between(day.start, day.end)
         if is_day_covered(day, periods):
             places |= {
-                period.start: _LEVEL_NUMBERS[level] for period, level in zip(periods, levels(periods), strict=True)
+                period.start: _LEVEL_NUMBERS[level]
+                for period, level in zip(periods, levels([period.price for period in periods]), strict=True)
             }
     return lambda instant: places.get(instant - instant % timeline.step_s)
 
@@ -139,12 +140,8 @@ def _tints(paid: PriceColumns, scale: Sequence[float], tariff: Tariff) -> list[i
     if scale:
         bounds = [fmean(tariff.price(bound, instant) for instant in known) for bound in scale]
     else:
-        bounds = quantiles(known.values(), n=_TINTS) if len(known) > 1 else []
-
-    def tint(price: float) -> int:
-        return _TINTS if price < 0 else bisect_right(bounds, price)
-
-    return [None if price is None else tint(price) for price in paid["price"]]
+        bounds = quantiles(known.values(), n=COLOURS) if len(known) > 1 else []
+    return [None if price is None else colour(price, bounds) for price in paid["price"]]
 
 
 def _starts_and_prices(columns: PriceColumns) -> Iterator[tuple[int, float | None]]:

@@ -16,12 +16,13 @@ from homeassistant.helpers import entity_registry as er
 
 from ..const import DOMAIN, EUR
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from ..core.market import FORECAST_STALE_AFTER_S
 from ..entity import WINDOW
 from ..household.prices_now import MAX_LISTED_S, PricesNow
-from ..household.problems import MAX_FORECAST_AGE_S, problems
+from ..household.problems import problems
 from ..plans.solver import Piece
 from ..prices.units import Unit, unit_of
-from ..prices.zones import Zone, zone_of
+from ..prices.zones import zone_of
 from ..server.answers import Mode
 from ..server.polling import Problem
 from .columns import HouseholdColumns, PriceColumns, household_columns, price_columns
@@ -71,7 +72,7 @@ class CardPlanElsewhere(TypedDict):
     """
 
     name: str
-    zone: Zone | None
+    zone: str | None
     entry: str
 
 
@@ -118,7 +119,7 @@ class CardContents(CardContentsWithoutPrices):
     now: CardPeriod | None
     plans: list[CardPlan]
     plans_elsewhere: list[CardPlanElsewhere]
-    zone: Zone | None
+    zone: str | None
 
 
 _STATES: Final[Mapping[ConfigEntryState, CardState]] = {
@@ -165,7 +166,7 @@ class ContentsBuilder:
             clock_ahead_s=coordinator.clock.ahead_s,
             problems=found,
             lost_since=server_status.silent_since if Problem.SERVER_UNREACHABLE in found else None,
-            stale_since=made_at + MAX_FORECAST_AGE_S if made_at and Problem.FORECAST_STALE in found else None,
+            stale_since=made_at + FORECAST_STALE_AFTER_S if made_at and Problem.FORECAST_STALE in found else None,
             unit=unit_of(coordinator.config_entry.options),
             currency=EUR,
             prices=self._prices,
@@ -173,7 +174,7 @@ class ContentsBuilder:
             now=CardPeriod(start=current.start, end=current.end) if current else None,
             plans=_plans(coordinator),
             plans_elsewhere=[],
-            zone=coordinator.zone if _has_several_zones(coordinator.hass) else None,
+            zone=coordinator.zone.code if _has_several_zones(coordinator.hass) else None,
         )
 
     def _update_columns(self, prices: PricesNow) -> None:

@@ -185,7 +185,7 @@ class _CardSubscription:
                 plan, zone = entry.subentries.get(entities[entity_id].config_subentry_id or ""), zone_of(entry.data)
                 yield CardPlanElsewhere(
                     name=plan.title if plan else entity_id,
-                    zone=None if zone is own_zone else zone,
+                    zone=None if zone is own_zone else zone.code,
                     entry=entry.title,
                 )
 
@@ -223,7 +223,7 @@ async def async_card_past_prices(coordinator: TunnihindCoordinator) -> CardPastP
     answer = await coordinator.async_past_market_prices(MAX_PAST_DAYS)
     lines = coordinator.timelines_of(answer)
     prices = replace(coordinator.prices, answer=answer, timeline=lines.buying, level_prices=lines.level_prices)
-    start, end = day_at(prices.now, days_later=1 - MAX_PAST_DAYS).start, prices.today.start
+    start, end = day_at(prices.zone, prices.now, days_later=1 - MAX_PAST_DAYS).start, prices.today.start
     return CardPastPrices(
         prices=household_columns(prices, coordinator.tariff, start, end),
         selling=price_columns(lines.selling, start, end),

@@ -16,12 +16,12 @@ from typing import Final, override
 from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 
 from ..const import EUR, EUR_PER_KWH
+from ..core.market import Market, rounded_price
 from ..entity import Attributes, PlanSensorWithoutPrice, ValueDescription, utc_datetime
 from ..ledger.account import Account
 from ..ledger.started_window import Amounts, Total
 from ..plans.saving import Saving
-from ..prices.days import iso_bounds, tallinn_time
-from ..prices.timeline import rounded
+from ..prices.days import iso_bounds
 
 _EUR_DECIMALS: Final = 4
 _KWH_DECIMALS: Final = 3
@@ -32,20 +32,21 @@ _UNKNOWN: Final = (None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class AccountNow:
-    """A plan's account of costs and savings, and the present instant `now` in UTC seconds."""
+    """A plan's account of costs and savings, the present instant `now` in UTC seconds, and the zone of the prices."""
 
     account: Account
     now: int
+    zone: Market
 
     @property
     def today(self) -> Total:
         """The energy, cost and savings of the plan's windows today."""
-        return self.account.total_of([tallinn_time(self.now).date()])
+        return self.account.total_of([self.zone.local_time(self.now).date()])
 
     @property
     def this_month(self) -> Total:
         """The energy, cost and savings of the plan's windows this month."""
-        today = tallinn_time(self.now).date()
+        today = self.zone.local_time(self.now).date()
         return self.account.total_of(today - days * _DAY for days in range(today.day))
 
 
@@ -55,7 +56,7 @@ def _rounded_eur(amount: float) -> float:
 
 def _saved_per_kwh(total: Total) -> float | None:
     one = total.at_one_kw.per_kwh
-    return rounded(one.saved) if one else None
+    return rounded_price(one.saved) if one else None
 
 
 def _saving_percentiles(expected: Saving | None) -> tuple[float | None, float | None, float | None]:
@@ -85,9 +86,9 @@ def _last_window_attributes(subject: AccountNow) -> Attributes:
     expected, p10, p90 = _saving_percentiles(last.expected)
     expected_at_start, p10_at_start, p90_at_start = _saving_percentiles(last.expected_at_start)
     return {
-        **iso_bounds(last.start, last.end),
-        "average": rounded(one.cost),
-        "against_days_mean": rounded(one.below_mean),
+        **iso_bounds(subject.zone, last.start, last.end),
+        "average": rounded_price(one.cost),
+        "against_days_mean": rounded_price(one.below_mean),
         "expected": expected,
         "p10": p10,
         "p90": p90,
@@ -188,7 +189,7 @@ class AccountSensor(PlanSensorWithoutPrice[AccountNow]):
     @override
     def subject(self) -> AccountNow | None:
         account = self.coordinator.ledger.account(self.plan_id)
-        return AccountNow(account, self.coordinator.prices.now) if account else None
+        return AccountNow(account, self.coordinator.prices.now, self.coordinator.zone) if account else None
 
     @property
     @override

@@ -8,6 +8,8 @@ from typing import Final, override
 from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 
 from ..const import CENTS_PER_KWH, EUR, EUR_PER_KWH
+from ..core.levels import Level
+from ..core.market import Market, rounded_price
 from ..entity import (
     NEXT_SELLING_PRICE,
     SELLING_PRICE,
@@ -20,7 +22,7 @@ from ..entity import (
 from ..household.prices_now import DayPriceSummary, PricesNow, haeo_points, prices_in_nord_pool_format
 from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
-from ..prices.timeline import Level, Period, rounded
+from ..prices.timeline import Period
 
 # The list for the energy optimizer HAEO has at most 384 points: 383 prices, and the end of the last price. The list
 # takes about 20 kB, and covers not quite four days of quarter-hours.
@@ -29,11 +31,11 @@ _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
 
 
-def _bounds_attributes(first: Period | None, last: Period | None) -> Attributes:
-    """Return the start of `first` and the end of `last` in Tallinn time, or no attributes if one of them is None."""
+def _bounds_attributes(zone: Market, first: Period | None, last: Period | None) -> Attributes:
+    """Return the start of `first` and the end of `last` in the zone's time, or no attributes if one of them is None."""
     if first is None or last is None:
         return {}
-    return iso_bounds(first.start, last.end)
+    return iso_bounds(zone, first.start, last.end)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,10 +95,12 @@ def _current_price_attributes(prices: PricesNow) -> Attributes:
     return {
         "settled": _is_settled(prices.current_period),
         "tomorrow_valid": prices.tomorrow_summary is not None,
-        "raw_yesterday": prices_in_nord_pool_format(prices.settled_periods_on(day_at(prices.now, days_later=-1))),
-        "raw_today": prices_in_nord_pool_format(prices.settled_periods_on(prices.today)),
-        "raw_tomorrow": prices_in_nord_pool_format(prices.settled_periods_on(prices.tomorrow)),
-        "raw_forecast": prices_in_nord_pool_format(prices.predicted_periods),
+        "raw_yesterday": prices_in_nord_pool_format(
+            prices.zone, prices.settled_periods_on(day_at(prices.zone, prices.now, days_later=-1))
+        ),
+        "raw_today": prices_in_nord_pool_format(prices.zone, prices.settled_periods_on(prices.today)),
+        "raw_tomorrow": prices_in_nord_pool_format(prices.zone, prices.settled_periods_on(prices.tomorrow)),
+        "raw_forecast": prices_in_nord_pool_format(prices.zone, prices.predicted_periods),
         "forecast": prices.predicted_bands,
     }
 
@@ -106,7 +110,7 @@ def _forecast_attributes(prices: PricesNow) -> Attributes:
         return {}
     band = prices.outlook_band
     return {
-        **_bounds_attributes(prices.outlook_periods[0], prices.outlook_periods[-1]),
+        **_bounds_attributes(prices.zone, prices.outlook_periods[0], prices.outlook_periods[-1]),
         "p10": band.p10,
         "p50": band.p50,
         "p90": band.p90,
@@ -116,11 +120,11 @@ def _forecast_attributes(prices: PricesNow) -> Attributes:
 
 def _spread_today(prices: PricesNow) -> float | None:
     day = prices.today_summary
-    return rounded(day.highest.price - day.lowest.price) if day else None
+    return rounded_price(day.highest.price - day.lowest.price) if day else None
 
 
 def _average_ahead(prices: PricesNow) -> float | None:
-    return rounded(fmean(period.price for period in prices.periods_ahead)) if prices.periods_ahead else None
+    return rounded_price(fmean(period.price for period in prices.periods_ahead)) if prices.periods_ahead else None
 
 
 def _average_ahead_attributes(prices: PricesNow) -> Attributes:
@@ -128,15 +132,15 @@ def _average_ahead_attributes(prices: PricesNow) -> Attributes:
         return {"hours": prices.hours_ahead}
     return {
         "hours": prices.hours_ahead,
-        **_bounds_attributes(prices.periods_ahead[0], prices.periods_ahead[-1]),
+        **_bounds_attributes(prices.zone, prices.periods_ahead[0], prices.periods_ahead[-1]),
         "settled": all(period.settled for period in prices.periods_ahead),
     }
 
 
 def _price_list_attributes(prices: PricesNow) -> Attributes:
     return {
-        "rates": prices_in_nord_pool_format(prices.listed_periods),
-        "forecast": haeo_points(prices.listed_periods[: MAX_HAEO_POINTS - 1], prices.answer.now),
+        "rates": prices_in_nord_pool_format(prices.zone, prices.listed_periods),
+        "forecast": haeo_points(prices.zone, prices.listed_periods[: MAX_HAEO_POINTS - 1], prices.answer.now),
         # Without the attribute `interpolation_mode`, the energy optimizer HAEO would interpolate between the prices.
         "interpolation_mode": "previous",
     }
@@ -160,7 +164,7 @@ def _period_description(key: str, period_of: Callable[[PricesNow], Period | None
     return PriceDescription(
         key=key,
         value_fn=lambda prices: _price(period_of(prices)),
-        attributes_fn=lambda prices: _bounds_attributes(period_of(prices), period_of(prices)),
+        attributes_fn=lambda prices: _bounds_attributes(prices.zone, period_of(prices), period_of(prices)),
     )
 
 
@@ -244,7 +248,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
         key="price_list",
         entity_registry_enabled_default=False,
         value_fn=lambda prices: (
-            rounded(fmean(period.price for period in prices.listed_periods)) if prices.listed_periods else None
+            rounded_price(fmean(period.price for period in prices.listed_periods)) if prices.listed_periods else None
         ),
         attributes_fn=_price_list_attributes,
     ),

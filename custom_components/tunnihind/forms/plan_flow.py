@@ -19,9 +19,10 @@ from homeassistant.util.unit_conversion import EnergyConverter, PowerConverter
 
 from ..const import DOMAIN, SUBENTRY_PLAN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from ..core.market import ESTONIA, Market
 from ..plans.steering import SteeredPlan
 from ..prices.units import Unit, figure_in_language, unit_of
-from ..prices.zones import Zone
+from ..prices.zones import country_name, id_suffix
 from .plan_form import (
     FIRST_PLAN_VALUES,
     KIND,
@@ -84,12 +85,12 @@ def _value_text(field: str, value: Any, unit: Unit, language: str, words: dict[s
     return _EMPTY_VALUE_TEXT if value is None else written.get(field, lambda: f"{value}")()
 
 
-def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
+def first_plan(language: str, zone: Market = ESTONIA) -> ConfigSubentryData:
     """Return the plan that every new entry has at first."""
     name = _FIRST_PLAN_NAMES.get(language, _FIRST_PLAN_NAME)
     return ConfigSubentryData(
         subentry_type=SUBENTRY_PLAN,
-        title=f"{name}, {zone.country_name(language)}" if zone.id_suffix else name,
+        title=f"{name}, {country_name(zone, language)}" if id_suffix(zone) else name,
         data=FIRST_PLAN_VALUES,
         unique_id=None,
     )
@@ -154,7 +155,9 @@ class PlanFlow(ConfigSubentryFlow):
             saved = (coordinator.planner.plan(plan_id) or SteeredPlan(plan, needed_since=now)).with_form(plan, now)
             if saved.enabled:
                 last = prices.outcomes.get(plan_id)
-                notes += await notes_on_start(self.hass, saved.settings(), prices, now, self._unit, language, last)
+                notes += await notes_on_start(
+                    self.hass, saved.settings(coordinator.zone), prices, now, self._unit, language, last
+                )
         return "".join(f"\n\n{note}" for note in notes if note)
 
     def _plan_with_changes(self) -> SteeredPlan | None:

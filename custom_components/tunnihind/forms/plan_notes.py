@@ -7,12 +7,11 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.translation import async_get_translations
 
 from ..const import DOMAIN
+from ..core.market import QUARTER_S
 from ..household.prices_now import PricesNow
 from ..plans.outcome import Outcome, Window
 from ..plans.plan import next_outcome
 from ..plans.settings import PlanSettings
-from ..prices.days import tallinn_time
-from ..prices.timeline import QUARTER_S
 from ..prices.units import Unit, figure_in_language
 
 # The notes are beside the text that appears when a plan is saved.
@@ -54,8 +53,8 @@ async def notes_on_start(
         return []
     words = await async_get_translations(hass, language, "config_subentries", {DOMAIN})
     figures = {
-        "start": f"{tallinn_time(outcome.start):%H:%M}",
-        "end": f"{tallinn_time(outcome.end):%H:%M}",
+        "start": f"{settings.zone.local_time(outcome.start):%H:%M}",
+        "end": f"{settings.zone.local_time(outcome.end):%H:%M}",
         "average": unit.price_text(outcome.average, language),
     }
     found = [*_surprises(settings, outcome, prices)]

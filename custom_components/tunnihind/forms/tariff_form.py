@@ -21,10 +21,10 @@ from homeassistant.helpers.selector import (
 )
 
 from ..choices import words
-from ..prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
-from ..prices.rates import DatedRate, NetworkRates, Package, Part, RateTable, nearest_rate, rate_table_of
+from ..core.market import ESTONIA, Market
+from ..core.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
+from ..core.rates import DatedRate, NetworkRates, Package, Part, RateTable, nearest_rate, rate_table_of
 from ..prices.units import Unit, figure_in_language
-from ..prices.zones import Zone
 from .fields import NumberField, foldable_section, number_field, price_field
 
 ROWS: Final = "rows"
@@ -129,7 +129,7 @@ class RowForm:
 
     day: date
     vat_percent: float
-    zone: Zone = Zone.EE
+    zone: Market = ESTONIA
     package: Package = Package.OWN
     unit: Unit = Unit.CENTS
     needs_date: bool | None = False

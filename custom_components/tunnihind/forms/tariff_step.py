@@ -24,12 +24,12 @@ from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
+from ..core.market import Market
+from ..core.rates import Package
+from ..core.tariff import Charges, Tariff
 from ..prices.billing import Resolution
-from ..prices.days import tallinn_time
-from ..prices.rates import Package
-from ..prices.tariff import Charges, Tariff, tariff_from
+from ..prices.tariff_options import tariff_from
 from ..prices.units import Unit, unit_of
-from ..prices.zones import Zone
 from ..server.answers import MarketPrices
 from .reader import language_of_reader
 from .tariff_form import (
@@ -73,7 +73,7 @@ class BillingPeriodNow:
     start: int
     resolution: Resolution
     market_eur_mwh: float | None
-    zone: Zone
+    zone: Market
     chosen_vat_rate: float | None
 
     @classmethod
@@ -82,7 +82,7 @@ class BillingPeriodNow:
         answer: MarketPrices | None,
         now: int,
         billed_by: Resolution,
-        zone: Zone,
+        zone: Market,
         chosen_vat_rate: float | None = None,
     ) -> Self:
         """Return the billing period at `now` (UTC seconds). If `answer` has hourly prices, the period is an hour."""
@@ -119,7 +119,7 @@ class _OpenForm:
         row: Row = {key: value for key, value in form.row_from_figures(figures).items() if key != VALID_FROM}
         # If the form is for a future date, the preview uses the figures in the form, because the rate table may have
         # other figures for today.
-        if form.day > tallinn_time(period.start).date():
+        if form.day > period.zone.local_time(period.start).date():
             row = form.row_with_own_figures(row, fees_include_vat=shared[FEES_INCLUDE_VAT])
         tariff = tariff_from({**shared, ROWS: [row]}, zone=period.zone, chosen_vat_rate=period.chosen_vat_rate)
         return tariff.charges(period.start)
@@ -268,7 +268,7 @@ class TariffFlow(ConfigEntryBaseFlow):
     def _row_form_arguments(self, row: Row) -> dict[str, Any]:
         """Return a row form's zone, day and default VAT rate. The day is the later of today and the row's first day."""
         period = self._billing_period_now()
-        day = tallinn_time(period.start).date()
+        day = period.zone.local_time(period.start).date()
         if row.get(VALID_FROM):
             day = max(day, date.fromisoformat(row[VALID_FROM]))
         vat_percent = round(period.default_vat_rate(day) * _PERCENT, _DECIMALS)

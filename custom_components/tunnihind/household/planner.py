@@ -7,6 +7,7 @@ from typing import Final
 from homeassistant.config_entries import ConfigSubentry
 
 from ..const import LOGGER, SUBENTRY_PLAN
+from ..core.market import HOUR_S, Market
 from ..plans.outcome import Outcome, Window
 from ..plans.plan import (
     PlanStatus,
@@ -19,7 +20,7 @@ from ..plans.plan import (
 )
 from ..plans.settings import PlanSettings
 from ..plans.steering import SteeredPlan
-from ..prices.timeline import HOUR_S, Timeline
+from ..prices.timeline import Timeline
 from ..storage import StoredState
 
 _KEEP_WINDOWS_S: Final = 14 * 24 * HOUR_S
@@ -33,7 +34,8 @@ class Planner:
     windows that have begun, until two weeks after their end.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, zone: Market) -> None:
+        self._zone = zone
         self._plans: dict[str, SteeredPlan] = {}
         self.settings: dict[str, PlanSettings] = {}
         self.outcomes: dict[str, Outcome] = {}
@@ -61,7 +63,7 @@ class Planner:
         self.settings = {}
         for plan_id, plan in self._plans.items():
             try:
-                self.settings[plan_id] = plan.settings()
+                self.settings[plan_id] = plan.settings(self._zone)
             except ValueError as error:
                 LOGGER.error("the plan %r can't be used and must be set up again: %s", titles[plan_id], error)
 
@@ -76,7 +78,7 @@ class Planner:
         `replanned` says. If the window of the present span is over, a plan by duration may get another window in this
         span. If the settings of one of the plans are not valid, change no plan and raise ValueError.
         """
-        settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
+        settings = {plan_id: plan.settings(self._zone) for plan_id, plan in plans.items()}
         self._plans |= plans
         self.settings |= settings
         if replan:
@@ -149,7 +151,7 @@ class Planner:
         form = dict(subentry.data)
         plan = self._plans.get(subentry.subentry_id, SteeredPlan(form, needed_since=now)).with_form(form, now)
         try:
-            plan.settings()
+            plan.settings(self._zone)
         except ValueError as error:
             if plan.changes:
                 LOGGER.warning(

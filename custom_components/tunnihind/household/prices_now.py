@@ -8,13 +8,15 @@ from statistics import fmean
 from typing import Any, Final
 
 from ..const import DEFAULT_HOURS_AHEAD
+from ..core.levels import Level, level
+from ..core.market import HOUR_S, MARKET_OF_CODE, Market, rounded_price
+from ..core.rates import Part
+from ..core.tariff import Tariff
 from ..plans.outcome import Outcome
 from ..plans.saving import average_percentiles
 from ..prices.billing import Billing, Resolution, SellingContract
-from ..prices.days import Day, day_at, iso_bounds, tallinn_time
-from ..prices.rates import Part
-from ..prices.tariff import Tariff
-from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_day_covered, level, rank, rounded
+from ..prices.days import Day, day_at, iso_bounds
+from ..prices.timeline import Period, Timeline, is_cheap, is_day_covered, rank
 from ..server.answers import Band, MarketPrices
 
 # `outlook_periods` should cover a whole day, because prices vary with the time of day.
@@ -102,6 +104,11 @@ class PricesNow:
     hours_ahead: int = DEFAULT_HOURS_AHEAD
     price_scale: tuple[float, ...] = ()
 
+    @property
+    def zone(self) -> Market:
+        """The zone of the prices."""
+        return MARKET_OF_CODE[self.answer.zone]
+
     @cached_property
     def current_period(self) -> Period | None:
         """The period at `now`, or None if its price is unknown."""
@@ -138,13 +145,13 @@ class PricesNow:
 
     @cached_property
     def today(self) -> Day:
-        """The current calendar day in Tallinn."""
-        return day_at(self.now)
+        """The current calendar day in the zone."""
+        return day_at(self.zone, self.now)
 
     @cached_property
     def tomorrow(self) -> Day:
-        """The next calendar day in Tallinn."""
-        return day_at(self.now, days_later=1)
+        """The next calendar day in the zone."""
+        return day_at(self.zone, self.now, days_later=1)
 
     @cached_property
     def today_summary(self) -> DayPriceSummary | None:
@@ -170,7 +177,8 @@ class PricesNow:
     def level(self) -> Level | None:
         """The price level of the current period of `level_prices`, or None if one of today's prices is unknown."""
         period = self.level_prices.period_at(self.now)
-        return level(period, self._level_periods_today) if period and self._level_periods_today else None
+        day = sorted(other.price for other in self._level_periods_today)
+        return level(period.price, day) if period and day else None
 
     @property
     def is_cheap(self) -> bool | None:
@@ -204,7 +212,7 @@ class PricesNow:
     @cached_property
     def predicted_bands(self) -> list[dict[str, Any]]:
         """The predicted periods in the format of the function `forecast_bands`."""
-        return forecast_bands(self.predicted_periods)
+        return forecast_bands(self.zone, self.predicted_periods)
 
     @cached_property
     def listed_periods(self) -> Sequence[Period]:
@@ -213,7 +221,7 @@ class PricesNow:
         `listed_periods` changes only when the server sends a new answer, or when the household's fees or contracts
         change.
         """
-        midnight = day_at(self.answer.now).start
+        midnight = day_at(self.zone, self.answer.now).start
         return self.timeline.periods_between(midnight, midnight + MAX_LISTED_S)
 
     def settled_periods_on(self, day: Day) -> tuple[Period, ...]:
@@ -225,7 +233,7 @@ class PricesNow:
         if not is_day_covered(day, periods):
             return None
         return DayPriceSummary(
-            average=rounded(fmean(period.price for period in periods)),
+            average=rounded_price(fmean(period.price for period in periods)),
             lowest=min(periods, key=lambda period: period.price),
             highest=max(periods, key=lambda period: period.price),
         )
@@ -240,15 +248,15 @@ class PricesNow:
 # The functions below convert periods to the formats of other programs. All prices are in EUR/kWh.
 
 
-def prices_in_nord_pool_format(periods: Iterable[Period]) -> list[dict[str, Any]]:
+def prices_in_nord_pool_format(zone: Market, periods: Iterable[Period]) -> list[dict[str, Any]]:
     """Return a list of prices in the Nord Pool integration's format, which evcc and Predbat can read.
 
     The price of a predicted period is the median of the forecast.
     """
-    return [{**iso_bounds(period.start, period.end), "value": period.price} for period in periods]
+    return [{**iso_bounds(zone, period.start, period.end), "value": period.price} for period in periods]
 
 
-def haeo_points(periods: Iterable[Period], now: int) -> list[dict[str, Any]]:
+def haeo_points(zone: Market, periods: Iterable[Period], now: int) -> list[dict[str, Any]]:
     """Return a list of prices for the energy optimizer HAEO. Each price is valid until the time of the next price.
 
     HAEO would fill a hole with the price before it. So the list ends at the first hole after `now` (UTC seconds), and
@@ -269,7 +277,7 @@ def haeo_points(periods: Iterable[Period], now: int) -> list[dict[str, Any]]:
         listed.pop()
     bounds = [(period.start, period.price) for period in listed]
     bounds += [(period.end, period.price) for period in listed[-1:]]
-    return [{"time": tallinn_time(ts).isoformat(), "value": price} for ts, price in bounds]
+    return [{"time": zone.local_time(ts).isoformat(), "value": price} for ts, price in bounds]
 
 
 def emhass_mapping(periods: Iterable[Period]) -> dict[str, float]:
@@ -280,14 +288,14 @@ def emhass_mapping(periods: Iterable[Period]) -> dict[str, float]:
     return {datetime.fromtimestamp(period.start, UTC).isoformat(): period.price for period in periods}
 
 
-def forecast_bands(periods: Iterable[Period]) -> list[dict[str, Any]]:
+def forecast_bands(zone: Market, periods: Iterable[Period]) -> list[dict[str, Any]]:
     """Return a list of the periods with p10, p50 and p90 of their prices.
 
     The fields `time` and `value` are for programs that can't read percentiles.
     """
     return [
         {
-            **(bounds := iso_bounds(period.start, period.end)),
+            **(bounds := iso_bounds(zone, period.start, period.end)),
             "time": bounds["start"],
             "value": period.price,
             "p10": period.low,

@@ -1,11 +1,10 @@
 """Finds problems with the server, and with the household's prices and their forecast."""
 
 from collections.abc import Iterator
-from datetime import time
 from typing import Final
 
-from ..prices.days import Day, instant_of
-from ..prices.timeline import HOUR_S
+from ..core.market import FORECAST_STALE_AFTER_S, HOUR_S
+from ..prices.days import Day
 from ..server.answers import MarketPrices
 from ..server.polling import Problem, ServerStatus
 from .prices_now import PricesNow
@@ -16,11 +15,6 @@ MINUTE_S: Final = 60
 _UNREACHABLE_S: Final = 15 * MINUTE_S
 # A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
-# The market publishes the next day's prices at about 14:00 Tallinn time. The market's rules allow the publication to be
-# delayed until 15:30.
-_PUBLISHED_BY: Final = time(15, 30)
-# The server makes a forecast every hour. The server's health check has the same limit.
-MAX_FORECAST_AGE_S: Final = 3 * HOUR_S
 # If the clocks of the server and of Home Assistant differ by at most an hour, the sensors show the prices of a
 # neighbouring hour at worst.
 _MAX_CLOCK_DIFFERENCE_S: Final = HOUR_S
@@ -74,7 +68,7 @@ def _prices_are_late(prices: PricesNow) -> bool:
 
 def _newest_due_day(prices: PricesNow) -> Day:
     """Return the newest day whose prices should be published by now."""
-    return prices.tomorrow if prices.now >= instant_of(prices.today.date, _PUBLISHED_BY) else prices.today
+    return prices.tomorrow if prices.now >= prices.zone.prices_late_from(prices.tomorrow.date) else prices.today
 
 
 def _forecast_is_missing(prices: PricesNow) -> bool:
@@ -87,4 +81,4 @@ def _forecast_is_missing(prices: PricesNow) -> bool:
 
 def _forecast_stale_from(made_at: int, server_status: ServerStatus) -> int:
     """Return the instant at which a forecast of `made_at` (on the server's clock) gets older than its limit."""
-    return made_at - server_status.clock_ahead_s + MAX_FORECAST_AGE_S + 1
+    return made_at - server_status.clock_ahead_s + FORECAST_STALE_AFTER_S + 1

@@ -7,11 +7,12 @@ from typing import Any, Final, Self
 
 from mashumaro.codecs import BasicDecoder
 
+from ..core.market import HOUR_S
 from ..plans.outcome import NoWindow, NoWindowReason, Outcome, Window
 from ..plans.saving import Saving, window_saving
 from ..plans.settings import PlanSettings
 from ..plans.spans import Span, open_times
-from ..prices.timeline import HOUR_S, Timeline
+from ..prices.timeline import Timeline
 from .settled_prices import SettledPrices
 from .started_window import StartedWindow, Total, begun_pieces, totals_by_day
 
@@ -103,14 +104,10 @@ class Account:
                 return LastWindow(started.start, started.end, total, started.expected, started.expected_at_start)
         return closed
 
-    @property
-    def prices_needed_since(self) -> int | None:
-        """The earliest time (UTC seconds) whose price the account still needs.
-
-        If no price is needed, the value is None.
-        """
+    def prices_needed_since(self, prices: SettledPrices) -> int | None:
+        """Return the earliest time (UTC seconds) whose price the account still needs, or None if it needs none."""
         opened = [self._present_span.at_once] if self._present_span else []
-        return min([*opened, *(started.needed_price_range[0] for started in self._windows)], default=None)
+        return min([*opened, *(started.needed_price_range(prices.zone)[0] for started in self._windows)], default=None)
 
     def update(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, prices: SettledPrices, now: int
@@ -154,9 +151,8 @@ class Account:
             hour
             for started in self._windows
             if started.end <= now
-            for hour in prices.hours_without_price(
-                started.needed_price_range[0], min(started.needed_price_range[1], now)
-            )
+            for start, end in [started.needed_price_range(prices.zone)]
+            for hour in prices.hours_without_price(start, min(end, now))
         }
 
     def as_dict(self) -> dict[str, Any]:
@@ -283,7 +279,7 @@ class Account:
         """Add each window that no longer changes to the totals of its days, and merge the totals of the oldest days."""
         for started in list(self._windows):
             age_s = now - started.end
-            complete = not prices.hours_without_price(*started.needed_price_range)
+            complete = not prices.hours_without_price(*started.needed_price_range(prices.zone))
             if age_s < _CORRECTABLE_S or (age_s < _GIVE_UP_AFTER_S and not complete):
                 continue
             found = self._totals_of(started)

@@ -16,11 +16,11 @@ from homeassistant.const import EVENT_RECORDER_5MIN_STATISTICS_GENERATED
 from homeassistant.core import Event, HomeAssistant, callback
 
 from ..const import LOGGER
+from ..core.market import HOUR_S, QUARTER_S
 from ..errors import TunnihindError
 from ..past.meter import energy_by_slice
 from ..past.paid_prices import PaidPriceCalculator, split_left_out
 from ..past.recorder import has_recorder, measured_stretches
-from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
 

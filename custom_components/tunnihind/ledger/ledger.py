@@ -1,12 +1,14 @@
 """The accounts of all plans of one config entry, and the settled prices that these accounts need."""
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any, Final, Self
 
+from ..core.market import HOUR_S, Market
 from ..plans.outcome import Outcome
 from ..plans.settings import PlanSettings
 from ..plans.solver import Piece
-from ..prices.timeline import HOUR_S, Timeline
+from ..prices.timeline import Timeline
 from ..storage import read_field, read_plan_values
 from .account import Account
 from .settled_prices import SettledPrices
@@ -19,9 +21,11 @@ _PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
 class Ledger:
     """The energy, costs and savings of all plans' windows."""
 
-    def __init__(self, accounts: Mapping[str, Account] | None = None, prices: SettledPrices | None = None) -> None:
+    def __init__(
+        self, zone: Market, accounts: Mapping[str, Account] | None = None, prices: SettledPrices | None = None
+    ) -> None:
         self._accounts: dict[str, Account] = dict(accounts or {})
-        self._prices = prices or SettledPrices()
+        self._prices = prices or SettledPrices(zone)
 
     def account(self, plan: str) -> Account | None:
         """Return the account of a plan, or None if the plan has no account."""
@@ -38,7 +42,9 @@ class Ledger:
         for plan, outcome in outcomes.items():
             account = self._accounts.setdefault(plan, Account(now))
             account.update(settings[plan], outcome, timeline, self._prices, now)
-        needed = [since for one in self._accounts.values() if (since := one.prices_needed_since) is not None]
+        needed = [
+            since for one in self._accounts.values() if (since := one.prices_needed_since(self._prices)) is not None
+        ]
         self._prices.forget_before(min([now - _PRICES_KEPT_S, *needed]))
 
     def keep_only_plans(self, plans: Collection[str]) -> None:
@@ -52,7 +58,7 @@ class Ledger:
 
     def forget_prices(self) -> None:
         """Forget all prices, so that the prices of past windows are fetched from the present server."""
-        self._prices = SettledPrices()
+        self._prices = SettledPrices(self._prices.zone)
 
     def slices_to_read(self, now: int) -> dict[str, list[Piece]]:
         """Return the slices whose energy has to be read at `now` (UTC seconds), keyed by the meter's id."""
@@ -91,10 +97,10 @@ class Ledger:
         }
 
     @classmethod
-    def from_dict(cls, kept: Mapping[str, Any]) -> Self:
+    def from_dict(cls, kept: Mapping[str, Any], zone: Market) -> Self:
         """Rebuild a ledger from the result of `as_dict`.
 
         Accounts that can't be read are left out. If the prices can't be read, the ledger starts without prices.
         """
         accounts = read_plan_values(kept, "plans", Account.from_dict)
-        return cls(accounts, read_field(kept, "prices", SettledPrices.from_dict))
+        return cls(zone, accounts, read_field(kept, "prices", partial(SettledPrices.from_dict, zone=zone)))

@@ -3,17 +3,19 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from ..prices.timeline import HOUR_S, QUARTER_S, Timeline
+from ..core.market import HOUR_S, QUARTER_S, Market
+from ..prices.timeline import Timeline
 
 
 class SettledPrices:
-    """The household prices of settled quarter-hours in EUR/kWh.
+    """The household prices of settled quarter-hours of `zone` in EUR/kWh.
 
     If billing is by the hour, all four quarters of an hour cost the same. `version` changes whenever a price is added
     or corrected.
     """
 
-    def __init__(self, prices: Mapping[int, float] | None = None) -> None:
+    def __init__(self, zone: Market, prices: Mapping[int, float] | None = None) -> None:
+        self.zone = zone
         self._prices: dict[int, float] = dict(prices or {})
         self._last_timeline: Timeline | None = None
         self.version = 0
@@ -68,16 +70,16 @@ class SettledPrices:
         return {"since": since, "prices": [self._prices.get(start) for start in range(since, last + 1, QUARTER_S)]}
 
     @classmethod
-    def from_dict(cls, kept: Mapping[str, Any]) -> Self:
+    def from_dict(cls, kept: Mapping[str, Any], zone: Market) -> Self:
         """Rebuild the prices from the result of `as_dict`.
 
         Raises KeyError, TypeError or ValueError if `kept` has the wrong form.
         """
         if not kept:
-            return cls()
+            return cls(zone)
         quarters = enumerate(kept["prices"])
         since = int(kept["since"])
-        return cls({since + index * QUARTER_S: float(price) for index, price in quarters if price is not None})
+        return cls(zone, {since + index * QUARTER_S: float(price) for index, price in quarters if price is not None})
 
     def _set_prices(self, prices: Iterable[tuple[int, float]]) -> None:
         for quarter, price in prices:

@@ -7,11 +7,11 @@ from typing import Any, Final, Self
 
 from mashumaro.codecs import BasicDecoder
 
+from ..core.market import HOUR_S, QUARTER_S, Market
 from ..past.meter import LONGEST_EXCURSION_S
 from ..plans.saving import Saving
 from ..plans.solver import Piece
 from ..prices.days import day_at
-from ..prices.timeline import HOUR_S, QUARTER_S
 from .settled_prices import SettledPrices
 
 # The figures of a stored total, and stored meter readings, are rounded to 6 decimals.
@@ -119,14 +119,13 @@ class StartedWindow:
         """The end of the window in UTC seconds."""
         return self.window[1]
 
-    @property
-    def needed_price_range(self) -> Piece:
-        """The range of time whose settled prices are needed to compute the window's cost and savings.
+    def needed_price_range(self, zone: Market) -> Piece:
+        """Return the range of time whose settled prices are needed to compute the window's cost and savings.
 
-        The range lasts from the start of the window's first day, or from `at_once` if that is earlier, to the end of
-        the window's last day.
+        The range lasts from the start of the window's first day in `zone`, or from `at_once` if that is earlier, to the
+        end of the window's last day.
         """
-        return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
+        return min(self.at_once, day_at(zone, self.start).start), day_at(zone, self.end - 1).end
 
     def with_decided_pieces(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
         """Return the window as of `now` (UTC seconds), after the plan has chosen the pieces in `decided`.
@@ -219,7 +218,7 @@ def totals_by_day(window: StartedWindow, prices: SettledPrices, until: int) -> d
     energy = window.energy_by_slice(until)
     at_once = window.at_once
     for start, end in window.slices(until):
-        day = day_at(start)
+        day = day_at(prices.zone, start)
         if day.date not in means:
             means[day.date] = prices.mean(day.start, day.end)
         price, first, mean = prices.mean(start, end), prices.mean(at_once, at_once + end - start), means[day.date]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
+from ..core.market import Market
 from ..errors import CannotConnect
-from ..prices.days import tallinn_time
 
 EARLIEST_DAY: Final = date(2021, 1, 1)
 """The API has no prices before this day."""
@@ -21,16 +21,16 @@ The keys are the starts of the price periods in UTC seconds.
 """
 
 
-def month_of(instant: int) -> date:
-    """Return the first day of the month in which `instant` (UTC seconds) lies in Tallinn."""
-    return tallinn_time(instant).date().replace(day=1)
-
-
 @dataclass(frozen=True, slots=True)
 class MarketHistory:
-    """The settled market prices of past months on a server. All methods raise TunnihindError if a request fails."""
+    """The settled market prices of past months of a zone. All requests raise TunnihindError if they fail."""
 
     fetch_month: MonthPriceFetcher
+    zone: Market
+
+    def month_of(self, instant: int) -> date:
+        """Return the first day of the zone's month that contains `instant` (UTC seconds)."""
+        return self.zone.local_time(instant).date().replace(day=1)
 
     async def prices_of_month(self, month: date) -> dict[int, float]:
         """Request a month's settled prices.
@@ -49,7 +49,7 @@ class MarketHistory:
     async def prices_between(self, start: int, end: int) -> dict[int, float]:
         """Return the settled prices of all months with a part of the time from `start` to `end` (UTC seconds)."""
         prices: dict[int, float] = {}
-        for month in _months(max(month_of(start), EARLIEST_DAY), month_of(end - 1)):
+        for month in _months(max(self.month_of(start), EARLIEST_DAY), self.month_of(end - 1)):
             prices |= await self.prices_of_month(month)
         return prices
 
@@ -59,7 +59,7 @@ class MarketHistory:
         Months 1, 2, 4, 8 and so on before are requested. So a few requests are enough to see beyond a gap, unless the
         gap is longer than the history before it.
         """
-        months = _months(EARLIEST_DAY, month_of(instant))
+        months = _months(EARLIEST_DAY, self.month_of(instant))
         back = 1
         while back < len(months):
             if await self.prices_of_month(months[-1 - back]):
@@ -73,7 +73,7 @@ class MarketHistory:
         Months up to that of `until` (UTC seconds) are searched. Nearly always, all months after the first with prices
         have prices, so a few requests are enough.
         """
-        months = _months(EARLIEST_DAY, month_of(until))
+        months = _months(EARLIEST_DAY, self.month_of(until))
         first: int | None = None
         while months:
             middle = len(months) // 2

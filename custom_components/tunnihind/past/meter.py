@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
 from typing import Final
 
+from ..core.market import HOUR_S
 from ..plans.solver import Piece
-from ..prices.timeline import HOUR_S
 from .paid_prices import FIVE_MIN_S
 
 # If a power meter has no readings for up to an hour, for example during a restart, the gap is filled with the mean of

@@ -10,10 +10,10 @@ from statistics import fmean
 from typing import Final
 
 from ..const import LOGGER
-from ..prices.rates import Part
-from ..prices.tariff import Tariff
-from ..prices.timeline import HOUR_S, QUARTER_S, rounded
-from .history import MarketHistory, month_of
+from ..core.market import HOUR_S, QUARTER_S, rounded_price
+from ..core.rates import Part
+from ..core.tariff import Tariff
+from .history import MarketHistory
 
 _QUARTERS: Final = HOUR_S // QUARTER_S
 FIVE_MIN_S: Final = 300
@@ -61,7 +61,7 @@ class HourPrice:
     @property
     def mean(self) -> float:
         """The mean of the four quarters' prices, rounded to 4 decimals."""
-        return rounded(fmean(self.quarters))
+        return rounded_price(fmean(self.quarters))
 
 
 def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOutHour:
@@ -132,7 +132,7 @@ class PaidPriceCalculator:
         rate, the month's market prices are not requested. Raises TunnihindError if a request fails.
         """
         found: dict[int, HourPrice | LeftOutHour] = {}
-        for month, of_month in groupby(hours, key=month_of):
+        for month, of_month in groupby(hours, key=self.history.month_of):
             found |= await self._prices_of_month(month, tuple(of_month))
         return found
 

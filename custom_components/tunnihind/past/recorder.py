@@ -27,9 +27,9 @@ from homeassistant.util import slugify
 from homeassistant.util.unit_conversion import EnergyConverter, PowerConverter
 
 from ..const import CONF_STATISTIC_NUMBERS, DOMAIN, EUR, EUR_PER_KWH
+from ..core.market import ESTONIA, HOUR_S
 from ..errors import Refusal
-from ..prices.timeline import HOUR_S
-from ..prices.zones import Zone, zone_of
+from ..prices.zones import zone_of
 from ..server.answers import Mode
 from .meter import (
     LONGEST_EXCURSION_S,
@@ -115,7 +115,7 @@ def _async_entry_id_parts(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mo
         taken = {other.data.get(CONF_STATISTIC_NUMBERS, {}).get(mode) for other in others}
         numbers = {**numbers, mode: next(number for number in count(1) if number not in taken)}
         hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_STATISTIC_NUMBERS: numbers})
-    parts = [] if zone is Zone.EE else [zone.lower()]
+    parts: list[str] = [] if zone is ESTONIA else [zone.zone]
     parts += [] if mode is Mode.LIVE else [mode.value]
     return parts if numbers[mode] == 1 else [*parts, f"{numbers[mode]}"]
 

@@ -40,8 +40,9 @@ from enum import StrEnum
 from operator import itemgetter
 from typing import Final
 
-from ..prices.days import day_at, tallinn_time
-from ..prices.timeline import HOUR_S, QUARTER_S, Period, Timeline, rounded
+from ..core.market import HOUR_S, QUARTER_S, rounded_price
+from ..prices.days import day_at
+from ..prices.timeline import Period, Timeline
 from .outcome import NoWindow, NoWindowReason, Outcome, Window
 from .saving import Cost, seconds_by_period, window_cost, window_saving
 from .settings import Horizon, PlanKind, PlanSettings, Preference
@@ -120,7 +121,7 @@ def _spans_ahead(settings: PlanSettings, last: Outcome | None, window: Window | 
         and settings.deadline is None
         and isinstance(last, Window)
         and last.span.opens <= now < last.span.closes
-        and tallinn_time(last.span.opens).weekday() in settings.weekdays
+        and settings.zone.local_time(last.span.opens).weekday() in settings.weekdays
         and not any(span.opens <= now for span in found)
     ):
         found = [last.span, *found]
@@ -258,7 +259,7 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> PlanStatus:
         return PlanStatus.SWITCHED_OFF
     if outcome.last_run is not None and now < outcome.last_run.span.closes:
         return PlanStatus.DONE
-    if not any(spans(settings, now, day_at(now, days_later=1).end)):
+    if not any(spans(settings, now, day_at(settings.zone, now, days_later=1).end)):
         return PlanStatus.OFF
     # All reasons except NOTHING_NEEDED are also statuses.
     return PlanStatus.DONE if outcome.reason is NoWindowReason.NOTHING_NEEDED else PlanStatus(outcome.reason)
@@ -666,7 +667,7 @@ def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece], a
 
 
 def _average_price(seconds: Counter[Period]) -> float:
-    return rounded(sum(period.price * part for period, part in seconds.items()) / seconds.total())
+    return rounded_price(sum(period.price * part for period, part in seconds.items()) / seconds.total())
 
 
 def _forecast_share(seconds: Counter[Period]) -> float:

@@ -56,7 +56,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
 
-from ..prices.timeline import HOUR_S, Period, Timeline, rounded
+from ..core.market import HOUR_S, rounded_price
+from ..prices.timeline import Period, Timeline
 from .solver import Piece
 
 _NORMAL: Final = NormalDist()
@@ -114,9 +115,9 @@ def window_saving(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> 
             weights[period] = weights.get(period, 0.0) + sign * part / duration
     total = _WeightedSumDistribution.of_prices(weights)
     return Saving(
-        expected=rounded(total.median),
-        low=rounded(total.p10),
-        high=rounded(total.p90),
+        expected=rounded_price(total.median),
+        low=rounded_price(total.p10),
+        high=rounded_price(total.p90),
         chance=round(total.chance_of_positive_sum, _CHANCE_DECIMALS),
     )
 
@@ -140,9 +141,9 @@ def window_cost(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: floa
     energy = min(energy_kwh, given_s / HOUR_S * power_kw)
     total = _WeightedSumDistribution.of_prices({period: energy * part / given_s for period, part in seconds.items()})
     return Cost(
-        expected=rounded(total.median),
-        low=rounded(total.p10),
-        high=rounded(total.p90),
+        expected=rounded_price(total.median),
+        low=rounded_price(total.p10),
+        high=rounded_price(total.p90),
         energy=round(energy, _ENERGY_DECIMALS),
     )
 
@@ -156,7 +157,7 @@ def average_percentiles(periods: Sequence[Period]) -> tuple[float, float, float]
         raise ValueError("the average of no periods has no price")
     duration = sum(period.length_s for period in periods)
     total = _WeightedSumDistribution.of_prices({period: period.length_s / duration for period in periods})
-    return rounded(total.p10), rounded(total.median), rounded(total.p90)
+    return rounded_price(total.p10), rounded_price(total.median), rounded_price(total.p90)
 
 
 def seconds_by_period(timeline: Timeline, pieces: Iterable[Piece]) -> Counter[Period]:

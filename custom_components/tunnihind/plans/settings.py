@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Final
 
-from ..prices.timeline import HOUR_S, QUARTER_S
+from ..core.market import ESTONIA, HOUR_S, QUARTER_S, Market
 from .solver import round_up_to_quarter
 
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -94,8 +94,8 @@ class Horizon(StrEnum):
 class PlanSettings:
     """The settings of one plan.
 
-    Lengths are multiples of a quarter of an hour, in seconds. Times of day are Tallinn times. If `energy_kwh` and
-    `power_kw` are set, `duration_s` is computed from them, and rounded up to a multiple of a quarter of an hour.
+    Lengths are multiples of a quarter of an hour, in seconds. Times of day are local times of `zone`. If `energy_kwh`
+    and `power_kw` are set, `duration_s` is computed from them, and rounded up to a multiple of a quarter of an hour.
     `duration_s` is 0 if the device needs 0 kWh, or if the plan covers all hours below or above a price limit.
     `needed_since` is the instant (UTC seconds) at which the device needed `energy_kwh`. If `needed_since` is None, the
     device needs `energy_kwh` when a span opens.
@@ -131,9 +131,10 @@ class PlanSettings:
     tolerance: float = 0.0
     prefer: Preference = Preference.EARLIEST
     meter: str | None = None
+    zone: Market = ESTONIA
 
     @classmethod
-    def from_mapping(cls, data: Mapping[str, Any]) -> PlanSettings:
+    def from_mapping(cls, data: Mapping[str, Any], zone: Market = ESTONIA) -> PlanSettings:
         """Read the settings from the data of a plan's form.
 
         The units of the form are minutes, kWh, kW and c/kWh. Times of day are strings like "07:00:00". Weekdays are
@@ -155,6 +156,7 @@ class PlanSettings:
             horizon=_choice(Horizon, data, "horizon", Horizon.PUBLISHED),
             price_limit=_price_limit(data),
             meter=_meter(data),
+            zone=zone,
         )
 
     @property

@@ -41,7 +41,8 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Final
 
-from ..prices.timeline import QUARTER_S, Period, Timeline
+from ..core.market import QUARTER_S
+from ..prices.timeline import Period, Timeline
 from .least_cost import LeastCosts, StepPrices, StepRange, most_fillable_steps, usable_ranges
 
 _UNITS_PER_EUR: Final = 1_000_000

@@ -1,6 +1,6 @@
 """Computes the spans of a plan, and the open times in each span. In each span, one window may run.
 
-Days and times of day are in Tallinn time. If the clock skips a time of day in spring, the UTC offset from before the
+Days and times of day are in the plan's zone. If the clock skips a time of day in spring, the UTC offset from before the
 change applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts.
 
 This paragraph describes the spans of plans with `max_span_days` = 1. If a plan has neither an earliest time nor a
@@ -31,16 +31,15 @@ from dataclasses import dataclass
 from datetime import date, time, timedelta
 from typing import Final
 
-from ..prices.days import instant_of, tallinn_time
-from ..prices.timeline import HOUR_S, QUARTER_S
+from ..core.market import QUARTER_S
 from .settings import MAX_DAYS, PlanSettings
 from .solver import Piece, round_up_to_quarter
 
 _DAY: Final = timedelta(days=1)
 # A span lasts at most three days (`MAX_DAYS`), and an hour more if the clock changes in autumn.
 _LONGEST_SPAN_DAYS: Final = MAX_DAYS + 1
-# A week without a clock change: the seven days from Monday 2026-01-05 on, in Tallinn.
-_PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
+# The Monday and the end of a week without a clock change.
+_PLAIN_WEEK: Final = (date(2026, 1, 5), date(2026, 1, 12))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,8 @@ class Span:
 
 def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
     """Yield the spans that overlap [since, until), in chronological order. All times are UTC seconds."""
-    day = tallinn_time(since).date() - _LONGEST_SPAN_DAYS * _DAY
-    last = tallinn_time(until).date() + _LONGEST_SPAN_DAYS * _DAY
+    day = settings.zone.local_time(since).date() - _LONGEST_SPAN_DAYS * _DAY
+    last = settings.zone.local_time(until).date() + _LONGEST_SPAN_DAYS * _DAY
     while day <= last:
         if day.weekday() in settings.weekdays:
             span = _span_on(settings, day)
@@ -71,8 +70,8 @@ def latest_close_to_wait_for(settings: PlanSettings, span: Span) -> int:
 
     A plan waits for a later span only if the later span closes by the returned instant.
     """
-    opens = tallinn_time(span.opens)
-    return instant_of(opens.date() + settings.max_span_days * _DAY, opens.time())
+    opens = settings.zone.local_time(span.opens)
+    return settings.zone.instant(opens.date() + settings.max_span_days * _DAY, opens.time())
 
 
 def open_times(settings: PlanSettings, since: int, until: int) -> tuple[Piece, ...]:
@@ -98,7 +97,10 @@ def most_open_time_s(settings: PlanSettings) -> int:
 
 
 def _open_times_of_plain_week(settings: PlanSettings) -> Iterator[tuple[Piece, ...]]:
-    return (open_times(settings, span.opens, span.closes) for span in spans(settings, *_PLAIN_WEEK))
+    return (
+        open_times(settings, span.opens, span.closes)
+        for span in spans(settings, *map(settings.zone.midnight, _PLAIN_WEEK))
+    )
 
 
 def _times_between_bounds(settings: PlanSettings, since: int, until: int) -> Sequence[Piece]:
@@ -106,11 +108,11 @@ def _times_between_bounds(settings: PlanSettings, since: int, until: int) -> Seq
     if settings.earliest is None or settings.deadline is None:
         return [(since, until)]
     times: list[Piece] = []
-    day, last = tallinn_time(since).date() - _DAY, tallinn_time(until).date()
+    day, last = settings.zone.local_time(since).date() - _DAY, settings.zone.local_time(until).date()
     while day <= last:
         closing_day = day if settings.earliest < settings.deadline else day + _DAY
-        start = max(instant_of(day, settings.earliest), since)
-        end = min(instant_of(closing_day, settings.deadline), until)
+        start = max(settings.zone.instant(day, settings.earliest), since)
+        end = min(settings.zone.instant(closing_day, settings.deadline), until)
         if times and start <= times[-1][1]:
             start = times.pop()[0]
         if start < end:
@@ -127,14 +129,17 @@ def _span_on(settings: PlanSettings, day: date) -> Span:
 
 def _span_starting_on(settings: PlanSettings, day: date) -> Span:
     wall = _opening_time(settings)
-    next_start = instant_of(_nearest_chosen_day(settings, day, _DAY), wall)
-    return Span(instant_of(day, wall), min(next_start, instant_of(day + settings.max_span_days * _DAY, wall)))
+    next_start = settings.zone.instant(_nearest_chosen_day(settings, day, _DAY), wall)
+    return Span(
+        settings.zone.instant(day, wall),
+        min(next_start, settings.zone.instant(day + settings.max_span_days * _DAY, wall)),
+    )
 
 
 def _opening_time(settings: PlanSettings) -> time:
     """Return the time of day at which the spans of a plan without a deadline open."""
     if settings.energy_kwh is not None and settings.needed_since is not None:
-        needed = tallinn_time(settings.needed_since)
+        needed = settings.zone.local_time(settings.needed_since)
         return needed.time() if needed.weekday() in settings.weekdays else time.min
     return settings.earliest or time.min
 
@@ -145,7 +150,10 @@ def _span_ending_on(settings: PlanSettings, day: date, deadline: time) -> Span:
     previous = _nearest_chosen_day(settings, day, -_DAY)
     # The first earliest time that is neither too many days before the deadline nor before the previous deadline.
     first = max(day - (settings.max_span_days - 1 + days_to_deadline) * _DAY, previous + (1 - days_to_deadline) * _DAY)
-    return Span(max(instant_of(previous, deadline), instant_of(first, earliest)), instant_of(day, deadline))
+    return Span(
+        max(settings.zone.instant(previous, deadline), settings.zone.instant(first, earliest)),
+        settings.zone.instant(day, deadline),
+    )
 
 
 def _nearest_chosen_day(settings: PlanSettings, day: date, step: timedelta) -> date:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
+from ..core.market import ESTONIA, Market
 from .settings import SETTINGS_OF_PIECES, PlanError, PlanSettings
 from .spans import longest_open_time_s
 
@@ -58,12 +59,12 @@ class SteeredPlan:
         """The values of the form's fields after all changes, keyed by field name, without empty fields."""
         return {name: value for name, value in {**self.form, **self.changes}.items() if value is not None}
 
-    def settings(self) -> PlanSettings:
-        """Return the settings after all changes.
+    def settings(self, zone: Market = ESTONIA) -> PlanSettings:
+        """Return the settings after all changes, for a plan in `zone`.
 
         Raises a ValueError that names the wrong field.
         """
-        return replace(PlanSettings.from_mapping(self.current_values), needed_since=self.needed_since)
+        return replace(PlanSettings.from_mapping(self.current_values, zone), needed_since=self.needed_since)
 
     def with_change(self, change: PlanChange, now: int) -> SteeredPlan:
         """Return the plan with `change` applied at `now` (UTC seconds), except `replan`.

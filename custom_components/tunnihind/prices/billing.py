@@ -6,8 +6,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Any, Final
 
-from .days import tallinn_time
-from .timeline import HOUR_S, QUARTER_S, rounded
+from ..core.market import ESTONIA, HOUR_S, QUARTER_S, Market, rounded_price
 
 BILLED_BY: Final = "billed_by"
 LEVELS_BY: Final = "levels_by"
@@ -57,7 +56,7 @@ def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0
     The buyer keeps `margin` and `balancing` (EUR/kWh). The selling price has 4 decimals and doesn't include VAT. If the
     selling price is negative, the household pays the buyer.
     """
-    return rounded(eur_mwh / _KWH_PER_MWH - margin - balancing)
+    return rounded_price(eur_mwh / _KWH_PER_MWH - margin - balancing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +75,12 @@ class Deductions:
 class SellingContract:
     """A household's contract with the buyer of its electricity.
 
-    `resolution` is the length of the buyer's price periods. `deductions` are in the order of their dates.
+    `resolution` is the length of the buyer's price periods. `deductions` are in the order of their dates, which begin
+    at midnight in `zone`.
     """
 
     resolution: Resolution
+    zone: Market = ESTONIA
     deductions: Sequence[Deductions] = ()
 
     def price(self, eur_mwh: float, start: int) -> float:
@@ -87,13 +88,13 @@ class SellingContract:
 
         `eur_mwh` is the market price. The result has 4 decimals. Before the first deductions, nothing is deducted.
         """
-        day = tallinn_time(start).date()
+        day = self.zone.local_time(start).date()
         begun = [one for one in self.deductions if one.valid_from is None or one.valid_from <= day]
         applying = begun[-1] if begun else Deductions()
         return selling_price(eur_mwh, margin=applying.margin, balancing=applying.balancing)
 
 
-def selling_contract_from(options: Mapping[str, Any]) -> SellingContract | None:
+def selling_contract_from(options: Mapping[str, Any], zone: Market) -> SellingContract | None:
     """Read the selling contract from the entry's options.
 
     The options contain the deductions in c/kWh. If the household sells nothing, return None.
@@ -111,5 +112,6 @@ def selling_contract_from(options: Mapping[str, Any]) -> SellingContract | None:
     )
     return SellingContract(
         resolution=Resolution(contract.get(RESOLUTION, Resolution.QUARTER)),
+        zone=zone,
         deductions=tuple(sorted(deductions, key=lambda one: one.valid_from or date.min)),
     )

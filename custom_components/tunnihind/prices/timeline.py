@@ -3,16 +3,12 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from itertools import groupby
 from statistics import fmean
 from typing import Final
 
+from ..core.market import HOUR_S, whole_periods
 from .days import Day
 
-HOUR_S: Final = 3_600
-QUARTER_S: Final = 900
-_PRICE_DECIMALS: Final = 4
 # The exact mean of four prices may have two more decimals than the prices.
 _MEAN_DECIMALS: Final = 6
 
@@ -36,11 +32,6 @@ class Period:
     def length_s(self) -> int:
         """The length of the period in seconds."""
         return self.end - self.start
-
-
-def rounded(amount: float) -> float:
-    """Round a price, a saving or a cost in EUR/kWh or EUR to 4 decimals."""
-    return round(amount, _PRICE_DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
 
 
 class Timeline:
@@ -91,9 +82,9 @@ class Timeline:
             return self
         if step_s < self.step_s:
             return Timeline(step_s, (part for period in self.periods for part in _split_period(period, step_s)))
-        grouped = groupby(self.periods, key=lambda period: period.start // step_s)
-        joined = (_joined_period(tuple(parts)) for _, parts in grouped)
-        return Timeline(step_s, (period for period in joined if period.length_s == step_s))
+        by_start = {period.start: period for period in self.periods}
+        joined = whole_periods(by_start, self.step_s, step_s)
+        return Timeline(step_s, (_joined_period(start, start + step_s, parts) for start, parts in joined))
 
     @property
     def settled_until(self) -> int | None:
@@ -111,10 +102,10 @@ def _split_period(period: Period, step_s: int) -> Iterator[Period]:
         yield replace(period, start=start, end=start + step_s)
 
 
-def _joined_period(parts: Sequence[Period]) -> Period:
+def _joined_period(start: int, end: int, parts: Sequence[Period]) -> Period:
     return Period(
-        parts[0].start,
-        parts[0].start + sum(part.length_s for part in parts),
+        start,
+        end,
         _mean(part.price for part in parts),
         _mean(part.low for part in parts),
         _mean(part.high for part in parts),
@@ -131,36 +122,12 @@ def is_day_covered(day: Day, periods: Sequence[Period]) -> bool:
     return sum(period.length_s for period in periods) == day.end - day.start
 
 
-class Level(StrEnum):
-    """The price level of a period. If no prices are equal, each level has about a fifth of the day's prices."""
-
-    VERY_LOW = "very_low"
-    LOW = "low"
-    NORMAL = "normal"
-    HIGH = "high"
-    VERY_HIGH = "very_high"
-
-
 def rank(period: Period, day: Sequence[Period]) -> int:
     """Return the rank of the period's price among the prices of its day.
 
     The lowest price has rank 1. Equal prices have the same rank.
     """
     return 1 + sum(other.price < period.price for other in day)
-
-
-def level(period: Period, day: Sequence[Period]) -> Level:
-    """Return the price level of a period, compared with all periods of its day.
-
-    If several periods have the same price, the middle of their places among the sorted prices determines their level.
-    """
-    return _level_of_price(period.price, sorted(other.price for other in day))
-
-
-def levels(day: Sequence[Period]) -> list[Level]:
-    """Return the price level of each period of the day."""
-    prices = sorted(period.price for period in day)
-    return [_level_of_price(period.price, prices) for period in day]
 
 
 def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool:
@@ -170,9 +137,3 @@ def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool
     """
     cheaper = sum((other.price, other.start) < (period.price, period.start) for other in day)
     return (cheaper + 1) * period.length_s <= cheap_hours * HOUR_S
-
-
-def _level_of_price(price: float, sorted_prices: Sequence[float]) -> Level:
-    middle = (bisect_left(sorted_prices, price) + bisect_right(sorted_prices, price)) / 2 / len(sorted_prices)
-    fifths = tuple(Level)
-    return fifths[min(int(middle * len(fifths)), len(fifths) - 1)]

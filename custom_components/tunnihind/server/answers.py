@@ -6,8 +6,8 @@ from enum import StrEnum
 from statistics import fmean
 from typing import Final
 
-from ..prices.timeline import HOUR_S
-from ..prices.zones import Zone
+from ..core.market import HOUR_S, MARKET_OF_CODE, Market, ZoneCode, whole_periods
+from ..prices.zones import country_name, id_suffix
 
 _PRICE_DECIMALS: Final = 2
 _NAME: Final = "Tunnihind"
@@ -90,8 +90,8 @@ class About:
     instance_id: str
     vat_rate: float
     attribution: str
-    zone: Zone = Zone.EE
-    zones: Mapping[Zone, str] = field(default_factory=lambda: {Zone.EE: ""})
+    zone: ZoneCode = "EE"
+    zones: Mapping[ZoneCode, str] = field(default_factory=lambda: {"EE": ""})
     vat_rate_is_chosen: bool = False
     mode: Mode = Mode.LIVE
     full_horizon: bool = False
@@ -102,9 +102,9 @@ class About:
         """The VAT rate that the server's operator chose for all dates, or None if the legal rates apply."""
         return self.vat_rate if self.vat_rate_is_chosen else None
 
-    def instance_id_of(self, zone: Zone) -> str:
+    def instance_id_of(self, zone: Market) -> str:
         """Return the id of the server's installation, followed by the suffix of `zone`."""
-        return self.instance_id.removesuffix(self.zone.id_suffix) + zone.id_suffix
+        return self.instance_id.removesuffix(id_suffix(MARKET_OF_CODE[self.zone])) + id_suffix(zone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class MarketPrices:
     settled: dict[int, float]
     forecast: dict[int, Band]
     step_s: int
-    zone: Zone = Zone.EE
+    zone: ZoneCode = "EE"
 
     def covers(self, instant: int) -> bool:
         """Return whether the answer has a settled or forecast price at `instant`."""
@@ -150,22 +150,14 @@ class MarketPrices:
         """
         if self.step_s == HOUR_S:
             return self
-        settled: dict[int, float] = {}
-        forecast: dict[int, Band] = {}
-        for hour in sorted({start - start % HOUR_S for start in (*self.settled, *self.forecast)}):
-            quarters = range(hour, hour + HOUR_S, self.step_s)
-            if all(start in self.settled for start in quarters):
-                settled[hour] = _mean(self.settled[start] for start in quarters)
-            elif all(start in self.settled or start in self.forecast for start in quarters):
-                bands = [self._percentiles(start) for start in quarters]
-                forecast[hour] = Band(*(_mean(figures) for figures in zip(*bands, strict=True)))
+        settled = {hour: _mean(prices) for hour, prices in whole_periods(self.settled, self.step_s)}
+        known = self.forecast | {start: Band(price, price, price) for start, price in self.settled.items()}
+        forecast = {
+            hour: Band(*map(_mean, zip(*((band.p10, band.p50, band.p90) for band in bands), strict=True)))
+            for hour, bands in whole_periods(known, self.step_s)
+            if hour not in settled
+        }
         return replace(self, settled=settled, forecast=forecast, step_s=HOUR_S)
-
-    def _percentiles(self, start: int) -> tuple[float, float, float]:
-        if start in self.settled:
-            return (self.settled[start],) * 3
-        band = self.forecast[start]
-        return band.p10, band.p50, band.p90
 
 
 def _mean(prices: Iterable[float]) -> float:
@@ -184,12 +176,12 @@ _CREDIT_MARKS: Final = {
 }
 
 
-def server_name(mode: Mode, zone: Zone, language: str) -> str:
+def server_name(mode: Mode, zone: Market, language: str) -> str:
     """Return the display name of a server, such as "Tunnihind Finland demo".
 
     The name doesn't mention the zone Estonia or the live mode.
     """
-    country = zone.country_name(language) if zone.id_suffix else None
+    country = country_name(zone, language) if id_suffix(zone) else None
     word = _MODE_WORDS.get(language, _MODE_WORDS[_ENGLISH]).get(mode)
     return " ".join(part for part in (_NAME, country, word) if part)
 

@@ -24,6 +24,7 @@ from multidict import CIMultiDictProxy
 from yarl import URL
 
 from ..const import CONF_INSTANCE_ID, CONF_REHEARSAL
+from ..core.market import ESTONIA, HOUR_S, MARKET_OF_CODE, QUARTER_S, Market
 from ..errors import (
     AnswerTimeout,
     BrokenTransfer,
@@ -41,8 +42,7 @@ from ..errors import (
     UnknownHost,
     UnknownPriceZone,
 )
-from ..prices.timeline import HOUR_S, QUARTER_S
-from ..prices.zones import CONF_ZONE, Zone
+from ..prices.zones import CONF_ZONE, id_suffix
 from .answers import About, MarketPrices, Mode, PlanScore, server_name
 from .documents import (
     MalformedDocument,
@@ -183,7 +183,7 @@ class Client:
         except NotTunnihind:
             return None
 
-    async def settled_prices_of_month(self, month: date, step_s: int, zone: Zone) -> dict[int, float]:
+    async def settled_prices_of_month(self, month: date, step_s: int, zone: Market) -> dict[int, float]:
         """Return the settled prices (EUR/MWh) of the month that begins on `month`, keyed by the start of each period.
 
         A period is `step_s` seconds long. Raises CannotConnect, NoPastPrices and InvalidAnswer.
@@ -272,12 +272,12 @@ class Server:
         return self.about.mode if self.about else Mode.LIVE
 
     @property
-    def zone(self) -> Zone:
+    def zone(self) -> Market:
         """The zone of the prices that the server sends at `url`."""
-        return self.answer.zone
+        return MARKET_OF_CODE[self.answer.zone]
 
     @property
-    def addresses(self) -> dict[Zone, str]:
+    def addresses(self) -> dict[Market, str]:
         """The base URL of each zone of the server, except zones that the integration doesn't support.
 
         The host and the path prefix come from `url`, because the server may not know the address that the household
@@ -285,7 +285,7 @@ class Server:
         `url`, only the zone of `url` is returned.
         """
         url = URL(self.url)
-        paths = self.about.zones if self.about else {}
+        paths = {MARKET_OF_CODE[code]: path for code, path in self.about.zones.items()} if self.about else {}
         own = paths.get(self.zone)
         if own is None or not url.path.rstrip("/").endswith(own):
             return {self.zone: self.url}
@@ -296,7 +296,7 @@ class Server:
     @property
     def needs_zone_choice(self) -> bool:
         """True if the server has several zones and `url` doesn't name a zone."""
-        return len(self.addresses) > 1 and self.about is not None and not self.about.zones[self.zone]
+        return len(self.addresses) > 1 and self.about is not None and not self.about.zones[self.zone.code]
 
     @property
     def host(self) -> str:
@@ -324,9 +324,9 @@ class Server:
         """
         return self.unique_id_of(self.zone)
 
-    def unique_id_of(self, zone: Zone) -> str:
+    def unique_id_of(self, zone: Market) -> str:
         """Return the server's id in Home Assistant for the zone `zone`."""
-        identity = self.about.instance_id_of(zone) if self.about else self.host + zone.id_suffix
+        identity = self.about.instance_id_of(zone) if self.about else self.host + id_suffix(zone)
         return f"{identity}-{CONF_REHEARSAL}" if self.is_rehearsal else identity
 
     def name(self, language: str) -> str:
@@ -337,7 +337,7 @@ class Server:
     def entry_data(self) -> dict[str, Any]:
         """The data about the server that its config entry stores."""
         address = {CONF_URL: self.url, CONF_INSTANCE_ID: self.instance_id}
-        zone = {} if self.zone is Zone.EE else {CONF_ZONE: self.zone.value}
+        zone = {} if self.zone is ESTONIA else {CONF_ZONE: self.zone.code}
         return {**address, **zone, CONF_REHEARSAL: True} if self.is_rehearsal else {**address, **zone}
 
 

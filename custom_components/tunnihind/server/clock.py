@@ -11,7 +11,7 @@ from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers.event import async_track_point_in_utc_time
 from homeassistant.util import dt as dt_util
 
-from ..prices.timeline import QUARTER_S
+from ..core.market import QUARTER_S
 
 # An answer from a cache in front of the server is rarely more than this many seconds old.
 _MAX_CACHE_AGE_S: Final = 120

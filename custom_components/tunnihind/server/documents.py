@@ -8,8 +8,7 @@ import voluptuous as vol
 from yarl import URL
 
 from ..choices import one_of
-from ..prices.timeline import HOUR_S, QUARTER_S
-from ..prices.zones import Zone
+from ..core.market import HOUR_S, MARKET_OF_CODE, QUARTER_S, Market, ZoneCode
 from .answers import About, Backtest, Band, MarketPrices, Mode, PlanScore
 
 # A price above this limit, or below its negative, is refused, because the price's unit may not be EUR/MWh.
@@ -39,7 +38,7 @@ def about_from(document: object) -> About:
         instance_id=fields["instanceId"],
         vat_rate=fields["vatRate"],
         attribution=fields["attribution"],
-        zone=Zone(fields["zone"]),
+        zone=fields["zone"],
         zones=_zone_paths_from(fields["zones"]),
         vat_rate_is_chosen=fields["vatRateIsChosen"],
         mode=_mode_from(fields.get("mode")),
@@ -74,12 +73,12 @@ def market_prices_from(document: object, step_s: int = HOUR_S) -> MarketPrices:
         settled={item["ts"]: item["eurMwh"] for item in fields["dayAhead"]},
         forecast={item["ts"]: Band(item["p10"], item["p50"], item["p90"]) for item in fields["forecast"]},
         step_s=step_s,
-        zone=Zone(fields["zone"]),
+        zone=fields["zone"],
     )
 
 
 def _check_zone(value: object) -> None:
-    if isinstance(value, str) and value not in Zone and len(value) <= _LONGEST_TEXT:
+    if isinstance(value, str) and value not in MARKET_OF_CODE and len(value) <= _LONGEST_TEXT:
         raise UnknownZoneDocument(value)
 
 
@@ -112,14 +111,14 @@ def plan_score_from(document: object) -> PlanScore | None:
     )
 
 
-def history_prices_from(document: object, zone: Zone) -> dict[int, float]:
+def history_prices_from(document: object, zone: Market) -> dict[int, float]:
     """Read the settled prices (EUR/MWh) from the answer of `GET /api/v1/history`, keyed by the start of each period.
 
     Raises MalformedDocument if the document breaks the API's specification or contains the prices of another zone.
     """
     fields = _checked_fields(_HISTORY_SCHEMA, document)
-    if fields["zone"] != zone:
-        raise MalformedDocument(f"expected zone {zone}, not {fields['zone']}")
+    if fields["zone"] != zone.code:
+        raise MalformedDocument(f"expected zone {zone.code}, not {fields['zone']}")
     return {period["ts"]: period["eurMwh"] for period in fields["prices"]}
 
 
@@ -129,10 +128,10 @@ def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
     return Backtest(fields["mae"], fields["baselineMae"], fields["skill"], fields["horizonH"])
 
 
-def _zone_paths_from(addresses: list[dict[str, Any]]) -> dict[Zone, str]:
+def _zone_paths_from(addresses: list[dict[str, Any]]) -> dict[ZoneCode, str]:
     paths = {item["zone"]: URL(item["url"]).path.rstrip("/") for item in addresses}
     root = next(iter(paths.values()), "")
-    return {Zone(zone): path.removeprefix(root) for zone, path in paths.items() if zone in Zone}
+    return {zone: path.removeprefix(root) for zone, path in paths.items() if zone in MARKET_OF_CODE}
 
 
 def _mode_from(value: object) -> Mode:
@@ -205,7 +204,7 @@ def _flag(value: object) -> bool:
     return value
 
 
-_ZONE_SCHEMA: Final = one_of(Zone)
+_ZONE_SCHEMA: Final = one_of(MARKET_OF_CODE)
 _BACKTEST_SCHEMA: Final = _object_schema(
     {"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer}
 )

@@ -6,9 +6,9 @@ from math import inf
 from typing import Final
 
 from ..const import LOGGER
+from ..core.market import HOUR_S, MARKET_OF_CODE, QUARTER_S
 from ..errors import InvalidAnswer, NotTunnihind, TunnihindError
 from ..prices.days import day_at
-from ..prices.timeline import HOUR_S, QUARTER_S
 from .answers import MarketPrices
 from .client import Client, pause_s
 from .clock import home_assistant_now
@@ -94,7 +94,7 @@ class PastPricesFetcher:
         No request is sent while no settled price is known, or during the pause after an earlier request. If the request
         fails, no prices are added.
         """
-        yesterday, today = day_at(now, days_later=-1), day_at(now)
+        yesterday, today = (day_at(MARKET_OF_CODE[known.zone], now, days_later=days) for days in (-1, 0))
         # Only periods before the current period count as past, because at one in the morning the current period may
         # have no price yet.
         past = now - now % known.step_s

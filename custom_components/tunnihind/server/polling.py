@@ -6,9 +6,8 @@ from enum import Enum, StrEnum, auto
 from typing import Final
 
 from ..const import LOGGER
+from ..core.market import HOUR_S, Market
 from ..errors import CannotConnect, OtherZone, ServerIsNotRehearsal, ServerIsRehearsal, TunnihindError
-from ..prices.timeline import HOUR_S
-from ..prices.zones import Zone
 from .answers import About, MarketPrices, Mode
 from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home, pause_s
 from .clock import EntryClock, home_assistant_now
@@ -88,7 +87,7 @@ class ServerPoller:
     and `known_prices` are None until they are restored or received.
     """
 
-    def __init__(self, client: Client, clock: EntryClock, zone: Zone, *, has_stored_id: Callable[[], bool]) -> None:
+    def __init__(self, client: Client, clock: EntryClock, zone: Market, *, has_stored_id: Callable[[], bool]) -> None:
         self.about: About | None = None
         self.known_prices: MarketPrices | None = None
         self._client: Final = client
@@ -99,7 +98,7 @@ class ServerPoller:
         self._newest_prices_fetcher: Final = NewestPricesFetcher(client)
         self._past_prices_fetcher: Final = PastPricesFetcher(client)
         self._newest_answer: MarketPrices | None = None
-        self._answered_zone: Zone = zone
+        self._answered_zone = zone.code
         self._answered_id: str | None = None
         self._about_asked_at = 0
         self._answered_at = 0
@@ -146,7 +145,7 @@ class ServerPoller:
         """
         answer = await self._newest_prices_fetcher.fetch(in_quarters=in_quarters)
         self._answered_zone = answer.zone
-        if answer.zone is self._zone:  # prices of another zone are refused without further requests
+        if answer.zone == self._zone.code:  # prices of another zone are refused without further requests
             in_doubt = self._wrong_server_problem is not None or not self._clock.agrees_with(answer.now)
             await self._request_about(at_once=in_doubt and answer is not self._newest_answer)
         self._failures = 0
@@ -259,7 +258,7 @@ class ServerPoller:
 
     @property
     def _wrong_server_problem(self) -> Problem | None:
-        if self._answered_zone is not self._zone:
+        if self._answered_zone != self._zone.code:
             return Problem.OTHER_ZONE
         if self.about is None or (self.about.mode is Mode.REHEARSAL) is self._clock.is_rehearsal:
             return None

@@ -19,9 +19,7 @@ from tunnihind.api.models.prices import (
 )
 from tunnihind.api.periods import periods_of_run, served_periods
 from tunnihind.api.served_data import Percentiles, ServedData
-from tunnihind.forecast.run import Run
-from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import (
+from tunnihind.core.market import (
     DAY_S,
     QUARTER_S,
     consumer_price,
@@ -31,6 +29,8 @@ from tunnihind.market import (
     rounded_market_price,
     vat_rate_at,
 )
+from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.settings import Settings
 
 DEFAULT_HISTORY_DAYS: Final = 14

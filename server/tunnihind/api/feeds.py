@@ -7,8 +7,8 @@ from typing import Final, Literal, NamedTuple
 from tunnihind.api.models.prices import EvccRate, OctopusRate, OctopusRates
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
+from tunnihind.core.market import Market, VatRates, consumer_price, iso_utc, rounded_market_price, vat_rate_at
 from tunnihind.errors import NoPriceAhead
-from tunnihind.market import Market, VatRates, consumer_price, iso_utc, rounded_market_price, vat_rate_at
 from tunnihind.settings import Settings
 
 type FeedFormat = Literal["evcc", "emhass", "octopus"]

@@ -2,19 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from typing import Final
 
 from msgspec.structs import asdict
 
 from tunnihind.api.http.problems import ProblemMaker
 from tunnihind.api.models.service import NotReady, Readiness
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import HOUR_S, Market, delivery_day, floor_hour
+from tunnihind.core.market import FORECAST_STALE_AFTER_S, HOUR_S, Market, delivery_day, floor_hour
 from tunnihind.store.witnesses import held_back_lines, unconfirmed_lines
-
-STALE_AFTER_S: Final = 3 * HOUR_S
-"""If the newest forecast is older than this many seconds, it counts as old. If `pipeline_expected` is true, the same
-limit applies to the last refresh."""
 
 
 class Troubles:
@@ -119,11 +114,11 @@ def _data_faults(data: ServedData, now: int, *, pipeline_expected: bool) -> Iter
         yield "there is no settled price for the current hour"
     if data.made_at is None:
         yield "there is no forecast"
-    elif now - data.made_at > STALE_AFTER_S:
+    elif now - data.made_at > FORECAST_STALE_AFTER_S:
         yield f"the forecast is {(now - data.made_at) // HOUR_S} h old"
     if not pipeline_expected:
         return
     if data.last_refresh is None:
         yield "the data has never been refreshed"
-    elif now - data.last_refresh > STALE_AFTER_S:
+    elif now - data.last_refresh > FORECAST_STALE_AFTER_S:
         yield f"the data was last refreshed {(now - data.last_refresh) // HOUR_S} h ago"

@@ -16,9 +16,9 @@ from tunnihind.api.parameters import RESOLUTIONS, quoted_value
 from tunnihind.api.served_data import settled_period_prices
 from tunnihind.api.snapshot import cache_control
 from tunnihind.clock import Clock
+from tunnihind.core.market import HOUR_S, WEEK_S, Market, delivery_day, market_time_unit, rounded_market_price
 from tunnihind.errors import NotServed, ParameterError
 from tunnihind.forecast.known import PriceHistory
-from tunnihind.market import HOUR_S, WEEK_S, Market, delivery_day, market_time_unit, rounded_market_price
 
 FIRST_MONTH: Final = "2021-01"
 """Requests for an earlier month get 404."""

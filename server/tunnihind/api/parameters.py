@@ -5,8 +5,8 @@ from typing import Final
 
 from multidict import MultiMapping
 
+from tunnihind.core.market import HOUR_S, QUARTER_S
 from tunnihind.errors import ParameterError
-from tunnihind.market import HOUR_S, QUARTER_S
 
 _QUOTED_LENGTH: Final = 20
 """An error text shows at most this many characters of a wrong name or value."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tunnihind.api.served_data import Percentiles, ServedData
+from tunnihind.core.market import floor_hour, free_until
 from tunnihind.forecast.run import Run
-from tunnihind.market import floor_hour, free_until
 from tunnihind.settings import Settings
 
 

@@ -17,10 +17,10 @@ from tunnihind.api.http.representation import Representation, opaque_tag, repres
 from tunnihind.api.parameters import quoted_value
 from tunnihind.api.snapshot import cache_control
 from tunnihind.clock import Clock
+from tunnihind.core.market import Market, iso_utc
 from tunnihind.errors import NotServed, ParameterError
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, WEEK_PLAN_HOURS, Savings
 from tunnihind.forecast.scoring.live_scores import DayScores
-from tunnihind.market import Market, iso_utc
 
 CSV_CONTENT_TYPE: Final = "text/csv; charset=utf-8"
 ACCURACY_FORMATS: Final = ("json", "csv")

@@ -14,11 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tunnihind.forecast.known import PriceHistory
-from tunnihind.forecast.run import Run, Scenarios
-from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.forecast.scoring.live_scores import NO_SCORES_BY_MONTH, ScoresByMonth, WindowScores
-from tunnihind.market import (
+from tunnihind.core.market import (
     DAY_S,
     HOUR_S,
     STEPS,
@@ -30,6 +26,10 @@ from tunnihind.market import (
     floor_hour,
     rounded_market_price,
 )
+from tunnihind.forecast.known import PriceHistory
+from tunnihind.forecast.run import Run, Scenarios
+from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.forecast.scoring.live_scores import NO_SCORES_BY_MONTH, ScoresByMonth, WindowScores
 from tunnihind.price_series import PriceSeries
 from tunnihind.settling.witness import Witness
 from tunnihind.store.store import Store

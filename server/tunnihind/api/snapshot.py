@@ -21,8 +21,8 @@ from tunnihind.api.http.representation import Representation, opaque_tag, repres
 from tunnihind.api.scenarios import scenarios_response
 from tunnihind.api.served_data import ServedData
 from tunnihind.clock import Clock
+from tunnihind.core.market import HOUR_S, QUARTER_S
 from tunnihind.errors import StoreError
-from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 _EDGE_CACHING_S: Final = 60

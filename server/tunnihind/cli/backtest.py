@@ -14,12 +14,12 @@ from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.cli.backtest_report import report_document, report_tables
 from tunnihind.cli.options import MARKET_OPTIONS, STORE_OPTIONS, ZONE_OPTIONS, WholeNumberType, option, with_settings
 from tunnihind.cli.progress import progress_display
+from tunnihind.core.market import HOUR_S, day_start
 from tunnihind.errors import StoreError
 from tunnihind.forecast.run import ISSUE_AT, LEADS, SingleStepForecaster
 from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.backtest import backtest as walk_forward
 from tunnihind.forecast.scoring.report import BacktestReport
-from tunnihind.market import HOUR_S, day_start
 from tunnihind.pipeline.history import needed_history_start
 from tunnihind.pipeline.modelling import new_forecaster
 from tunnihind.settings import Settings, install_advice

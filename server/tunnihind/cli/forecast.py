@@ -10,9 +10,9 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from tunnihind.cli.options import AS_OF_OPTIONS, MARKET_OPTIONS, STORE_OPTIONS, ZONE_OPTIONS, option, with_settings
+from tunnihind.core.market import HOUR_S, MARKETS, iso_utc
 from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.run import Run
-from tunnihind.market import HOUR_S, MARKETS, iso_utc
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import COMMAND, Settings
 from tunnihind.store.store import Store

@@ -10,11 +10,11 @@ import click
 
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.cli.options import AS_OF_OPTIONS, SERVER_OPTIONS, STORE_OPTIONS, ZONE_OPTIONS, option, with_settings
+from tunnihind.core.market import DAY_S, HOUR_S, MARKETS, Market, SeriesKey, Zone
 from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.known_days.quantities import unknown_covariate_names
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.weather_scores import VariableScores
-from tunnihind.market import DAY_S, HOUR_S, MARKETS, Market, SeriesKey, Zone
 from tunnihind.pipeline.back_fill import BackFillProgress, progress_by_source
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.service.snapshot_updater import read_weather_scores

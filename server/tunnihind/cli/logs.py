@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.logging import RichHandler
 
 from tunnihind.api import request_id
-from tunnihind.market import iso_utc
+from tunnihind.core.market import iso_utc
 
 STDERR: Final = Console(stderr=True)
 

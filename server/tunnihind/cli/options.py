@@ -11,8 +11,8 @@ from typing import Any, Concatenate, Final, override
 import click
 
 from tunnihind.cli.logs import set_up_logging
+from tunnihind.core.market import ZONES, Zone
 from tunnihind.errors import SettingsError
-from tunnihind.market import ZONES, Zone
 from tunnihind.numerals import decimal_number, whole_number
 from tunnihind.settings import ENVIRONMENT_PREFIX, Settings
 

@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
+from tunnihind.core.market import HOUR_S
 from tunnihind.files.table import CsvTable, open_table
 from tunnihind.forecast.known import IssuedSeries
-from tunnihind.market import HOUR_S
 
 _ISSUED: Final = "issued_ts"
 _TARGET: Final = "target_ts"

@@ -11,10 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.errors import ImportFileError
-from tunnihind.files.table import CsvRow, CsvTable, open_table
-from tunnihind.forecast.known import Floats, Instants
-from tunnihind.market import (
+from tunnihind.core.market import (
     HARMONISED_LIMITS,
     HOUR_S,
     QUARTER_S,
@@ -25,6 +22,9 @@ from tunnihind.market import (
     delivery_day,
     market_time_unit,
 )
+from tunnihind.errors import ImportFileError
+from tunnihind.files.table import CsvRow, CsvTable, open_table
+from tunnihind.forecast.known import Floats, Instants
 from tunnihind.store.prices import Price
 
 _TS: Final = "ts"

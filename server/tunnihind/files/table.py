@@ -12,8 +12,8 @@ from pathlib import Path
 from reprlib import repr as shortened
 from typing import Final
 
+from tunnihind.core.market import QUARTER_S
 from tunnihind.errors import ImportFileError
-from tunnihind.market import QUARTER_S
 from tunnihind.numerals import decimal_number, whole_number
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"

@@ -7,6 +7,15 @@ from typing import Any, Final
 
 import numpy as np
 
+from tunnihind.core.market import (
+    HOUR_S,
+    QUARTER_S,
+    Market,
+    day_start,
+    delivery_day,
+    floor_hour,
+    iso_utc,
+)
 from tunnihind.forecast.columns.lead import ColumnData
 from tunnihind.forecast.intervals.conformal import calibrated_percentiles
 from tunnihind.forecast.intervals.likeness import CALIBRATION_DAYS
@@ -26,15 +35,6 @@ from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.replay.replay import MAX_REPLAY_DAYS, Replayer, ReplayResult, era_start, history_start
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
-from tunnihind.market import (
-    HOUR_S,
-    QUARTER_S,
-    Market,
-    day_start,
-    delivery_day,
-    floor_hour,
-    iso_utc,
-)
 
 _SHORT_HISTORY: Final = "short-history"
 _MIN_HISTORY_DAYS: Final = 56

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.market import HOUR_S, STEPS, ZONES, SeriesKey, Zone, floor_hour
+from tunnihind.core.market import HOUR_S, STEPS, ZONES, SeriesKey, Zone, floor_hour
 from tunnihind.price_series import PriceSeries
 
 type Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from tunnihind.market import DAY_S, HOUR_S, day_end, delivery_day, utc_midnight
+from tunnihind.core.market import DAY_S, HOUR_S, day_end, delivery_day, utc_midnight
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS
 from tunnihind.sources.base import CovariateSource, day_ranges
 from tunnihind.store.rows import Instant

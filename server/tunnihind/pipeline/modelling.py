@@ -11,6 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, Protocol
 
+from tunnihind.core.market import DAY_S, HOUR_S, STEPS, WEEK_S, Market, SeriesKey, Zone, day_start, delivery_day
 from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.identity import model_identity
@@ -33,7 +34,6 @@ from tunnihind.forecast.scoring.live_scores import (
     month_scores,
     window_scores,
 )
-from tunnihind.market import DAY_S, HOUR_S, STEPS, WEEK_S, Market, SeriesKey, Zone, day_start, delivery_day
 from tunnihind.pipeline.history import ArchiveCache
 from tunnihind.pipeline.learnt_files import LearntFiles
 from tunnihind.pipeline.worker import Worker

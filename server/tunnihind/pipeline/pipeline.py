@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from tunnihind.clock import Clock
+from tunnihind.core.market import DAY_S, Market, SeriesKey, Zone, delivery_day, iso_utc
 from tunnihind.errors import (
     BadAnswer,
     LeaseLost,
@@ -22,7 +23,6 @@ from tunnihind.errors import (
 )
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
-from tunnihind.market import DAY_S, Market, SeriesKey, Zone, delivery_day, iso_utc
 from tunnihind.pipeline.back_fill import (
     FORECAST_WANTED_KEY,
     YEARS_FILLED_KEY,

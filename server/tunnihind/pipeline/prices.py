@@ -10,8 +10,8 @@ from itertools import chain
 from typing import Final
 
 from tunnihind.clock import Clock
+from tunnihind.core.market import Market, Zone
 from tunnihind.errors import BadAnswer, RateLimited, SourceError
-from tunnihind.market import Market, Zone
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, forget_filled_parts
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.settler import PriceSettler
@@ -106,7 +106,7 @@ class PriceIngest:
         if failures and not round_.has_usable_answer:
             raise min(failures, key=_requested_pause_s)
         self.unreadable_count += any(
-            all(answer.whole_zone_fault(zone) for answer in round_.answers.values()) for zone in self._zones
+            all(_whole_zone_fault(sheets, zone) for sheets in round_.answers) for zone in self._zones
         )
         return round_.added
 

@@ -31,8 +31,8 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Final
 
+from tunnihind.core.market import DAY_S, delivery_day, gate_closure
 from tunnihind.forecast.run import issue_instant
-from tunnihind.market import DAY_S, delivery_day, gate_closure
 from tunnihind.store.store import Store
 
 KEEP_RUNS_DAYS: Final = 60

@@ -13,7 +13,7 @@ from enum import StrEnum
 from math import ceil, inf
 from typing import Final, NamedTuple
 
-from tunnihind.market import DAY_S, HOUR_S, Market, Zone, delivery_day, floor_hour
+from tunnihind.core.market import DAY_S, HOUR_S, Market, Zone, delivery_day, floor_hour
 from tunnihind.sources.base import Cadence
 
 _WATCH_INTERVAL_S: Final = 60

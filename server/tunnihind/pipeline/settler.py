@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
-from tunnihind.market import Market, Zone, day_end, day_start, delivery_day, hours_of
+from tunnihind.core.market import Market, Zone, day_end, day_start, delivery_day, hours_of
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.rule import AROUND, Ruling, SettledDay, rule_on_days
 from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices

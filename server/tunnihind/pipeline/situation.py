@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
-from tunnihind.market import HOUR_S, Market, SeriesKey, Zone, day_end, day_start, delivery_day
+from tunnihind.core.market import HOUR_S, Market, SeriesKey, Zone, day_end, day_start, delivery_day
 from tunnihind.pipeline.back_fill import FORECAST_WANTED_KEY, missing_parts, missing_years, next_part_at
 from tunnihind.pipeline.schedule import (
     CATCH_UP_DAYS,

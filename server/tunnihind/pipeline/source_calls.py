@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from tunnihind.clock import Clock
+from tunnihind.core.market import Market
 from tunnihind.errors import RateLimited, SourceError
-from tunnihind.market import Market
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.schedule import limited_pause_end
 from tunnihind.store.store import Store

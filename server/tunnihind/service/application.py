@@ -25,7 +25,7 @@ from tunnihind.api.score_table import ReadScores, ScoreTableReader
 from tunnihind.api.server import METRICS_KEY, PROBLEMS_KEY, STOPPING_KEY
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
-from tunnihind.market import Market, vat_rate_at
+from tunnihind.core.market import Market, vat_rate_at
 from tunnihind.settings import Settings
 from tunnihind.web.assets import page_assets
 from tunnihind.web.pages import (

@@ -14,14 +14,14 @@ from time import perf_counter
 from typing import Final, override
 
 from tunnihind.clock import Clock, SystemClock
-from tunnihind.errors import RateLimited, SourceError, SourceRefused, SourceUnreachable
-from tunnihind.forecast.known import IssuedSeries
-from tunnihind.market import (
+from tunnihind.core.market import (
     HOUR_S,
     Market,
     delivery_day,
     market_time_unit,
 )
+from tunnihind.errors import RateLimited, SourceError, SourceRefused, SourceUnreachable
+from tunnihind.forecast.known import IssuedSeries
 from tunnihind.settings import Settings
 from tunnihind.settling.sheet import HeldReason, checked_prices, reason_to_doubt
 from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource

@@ -11,8 +11,8 @@ from typing import Final
 
 from tunnihind.api.metrics import Metrics
 from tunnihind.clock import Clock, SystemClock
+from tunnihind.core.market import delivery_day
 from tunnihind.errors import StoreError
-from tunnihind.market import delivery_day
 from tunnihind.pipeline.modelling import Modeller, process_modeller
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline

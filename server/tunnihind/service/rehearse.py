@@ -9,8 +9,8 @@ from typing import Final
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, RehearsalClock
+from tunnihind.core.market import floor_hour, iso_utc
 from tunnihind.forecast.run import Runs
-from tunnihind.market import floor_hour, iso_utc
 from tunnihind.service.application import ServedZone
 from tunnihind.service.background import run_in_background
 from tunnihind.service.rehearsal import Rehearsal

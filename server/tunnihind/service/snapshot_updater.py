@@ -13,6 +13,7 @@ from tunnihind.api.health import Troubles
 from tunnihind.api.served_data import MAX_CLOCK_DIFFERENCE_S, ServedData, read_served_data
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
+from tunnihind.core.market import Market, Zone, floor_hour
 from tunnihind.errors import SourceFault, StoreError, StoreLost
 from tunnihind.forecast.scoring.weather_scores import (
     USED_FORECASTS_WITHIN_S,
@@ -20,7 +21,6 @@ from tunnihind.forecast.scoring.weather_scores import (
     scored_covariate_names,
     weather_scores,
 )
-from tunnihind.market import Market, Zone, floor_hour
 from tunnihind.service.background import run_in_background
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store

@@ -7,7 +7,7 @@ from datetime import date
 from functools import cached_property
 from typing import Final, NamedTuple, Self
 
-from tunnihind.market import HOUR_S, STEPS, day_end, day_start, hours_of
+from tunnihind.core.market import HOUR_S, STEPS, day_end, day_start, hours_of
 
 TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
 """Prices that differ by at most this much count as equal. This tolerance covers a cent of rounding and the errors of

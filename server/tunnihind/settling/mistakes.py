@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.market import HOUR_S, STEPS
+from tunnihind.core.market import HOUR_S, STEPS
 from tunnihind.settling.day_prices import TOLERANCE_EUR_MWH, DayPrices, PricePair
 
 type DaysAround = Mapping[date, DayPrices]

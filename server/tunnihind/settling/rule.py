@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Final
 
-from tunnihind.market import HOUR_S, iso_utc, market_time_unit
+from tunnihind.core.market import HOUR_S, iso_utc, market_time_unit
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.mistakes import DaysAround, is_likelier, mistake_in_words
 from tunnihind.settling.sheet import HeldReason, ReasonCode, reason_to_doubt

@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import batched, takewhile
 from typing import Final
 
-from tunnihind.market import HOUR_S, QUARTER_S, STEPS, PriceLimits, day_end, day_start, iso_utc
+from tunnihind.core.market import HOUR_S, QUARTER_S, STEPS, PriceLimits, day_end, day_start, iso_utc
 from tunnihind.sources.base import DaySheet, Quote
 
 _MIN_ZERO_HOURS: Final = 16

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from tunnihind.market import Zone
+from tunnihind.core.market import Zone
 from tunnihind.settling.day_prices import DayPrices
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final, Literal, NamedTuple, Protocol
 
+from tunnihind.core.market import STEPS, Zone, day_end, day_start, market_time_unit
 from tunnihind.forecast.known import IssuedSeries
-from tunnihind.market import STEPS, Zone, day_end, day_start, market_time_unit
 
 _MAX_QUOTES: Final = 500
 """At most this many quotes of a day are kept. More are not needed, because a day with more than 100 different

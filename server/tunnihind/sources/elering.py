@@ -18,9 +18,15 @@ from msgspec import DecodeError, Meta, Raw, Struct
 from msgspec.json import Decoder
 
 from tunnihind.clock import Clock
+from tunnihind.core.market import ZONES, day_end, day_start, iso_utc
 from tunnihind.errors import BadAnswer
-from tunnihind.market import ZONES, day_end, day_start, iso_utc
-from tunnihind.sources.base import DaySheet, Quote, day_ranges, day_sheets, faulty_sheets
+from tunnihind.sources.base import (
+    DaySheet,
+    Quote,
+    day_ranges,
+    day_sheets,
+    faulty_sheets,
+)
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 
 _MAX_DAYS: Final = 92

@@ -15,9 +15,16 @@ from typing import Final
 from aiohttp import ClientSession
 
 from tunnihind.clock import Clock
+from tunnihind.core.market import Zone, day_end, day_start
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable
-from tunnihind.market import Zone, day_end, day_start
-from tunnihind.sources.base import DaySheet, Quote, day_ranges, day_sheets, days_between, faulty_sheets
+from tunnihind.sources.base import (
+    DaySheet,
+    Quote,
+    day_ranges,
+    day_sheets,
+    days_between,
+    faulty_sheets,
+)
 from tunnihind.sources.entsoe_xml import SOURCE, Acknowledgement, TimeSeries, parse_document, series_of_lowest_positions
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 

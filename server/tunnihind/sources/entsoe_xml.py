@@ -18,8 +18,8 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
+from tunnihind.core.market import HOUR_S, QUARTER_S, delivery_day
 from tunnihind.errors import BadAnswer, one_line
-from tunnihind.market import HOUR_S, QUARTER_S, delivery_day
 from tunnihind.numerals import decimal_number, whole_number
 
 SOURCE: Final = "entsoe"

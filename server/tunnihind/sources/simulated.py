@@ -7,8 +7,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.clock import Clock, SystemClock
-from tunnihind.forecast.known import Floats, IssuedSeries
-from tunnihind.market import (
+from tunnihind.core.market import (
     DAY_S,
     HOUR_S,
     STEPS,
@@ -18,6 +17,7 @@ from tunnihind.market import (
     publication_time,
     utc_midnight,
 )
+from tunnihind.forecast.known import Floats, IssuedSeries
 from tunnihind.sources.base import BackFillPace, Cadence, DaySheet, Quote, days_between
 from tunnihind.sources.open_meteo import FORECAST_DAYS, RUN_AVAILABLE_AFTER_S
 from tunnihind.sources.simulated_market import SimulatedMarket

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, select, type_coerce
 from sqlalchemy.types import NullType
 
+from tunnihind.core.market import DAY_S, HOUR_S
 from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.packing import pack_covariate_values, unpack_covariate_values

@@ -16,7 +16,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Table, select, type_coerce
 from sqlalchemy.types import NullType
 
-from tunnihind.market import DAY_S
+from tunnihind.core.market import DAY_S
 from tunnihind.store.database import Database
 
 _LOG: Final = logging.getLogger(__name__)

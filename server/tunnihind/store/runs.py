@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 from sqlalchemy import ColumnElement, delete, func, insert, select
 
+from tunnihind.core.market import SeriesKey, Zone
 from tunnihind.forecast.run import SCENARIO_COUNT, Run, Runs, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import SeriesKey, Zone
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.packing import (

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from sqlalchemy import Connection, delete, insert
 
+from tunnihind.core.market import DAY_S, SeriesKey, Zone
 from tunnihind.forecast.run import LEADS
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, Next24HoursForecast
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Savings
@@ -23,7 +24,6 @@ from tunnihind.forecast.scoring.live_scores import (
     WindowScores,
 )
 from tunnihind.forecast.scoring.scores import Scores, skill
-from tunnihind.market import DAY_S, SeriesKey, Zone
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_hundredths, unpack_hundredths, unpack_percentiles
 from tunnihind.store.rows import (

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from sqlalchemy import Connection, select
 
-from tunnihind.market import Zone
+from tunnihind.core.market import Zone
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.rows import Instant, StoredRow, TableRows, TextWithoutNul, from_json, row_mapper

@@ -8,7 +8,7 @@ from math import isfinite
 
 from sqlalchemy import ColumnElement, delete
 
-from tunnihind.market import STEPS, ZONES, Zone, day_end, day_start
+from tunnihind.core.market import STEPS, ZONES, Zone, day_end, day_start
 from tunnihind.settings import COMMAND
 from tunnihind.settling.witness import Witness
 from tunnihind.store.database import Database

@@ -7,6 +7,7 @@ from math import ceil, isnan
 from typing import Final, NamedTuple
 
 from tunnihind.api.served_data import ServedData
+from tunnihind.core.market import DAY_S, HOUR_S
 from tunnihind.forecast.scoring.decisions import (
     BOILER_HOURS,
     NO_PLANS,
@@ -14,10 +15,9 @@ from tunnihind.forecast.scoring.decisions import (
     boiler_eur_a_year,
 )
 from tunnihind.forecast.scoring.live_scores import WindowScores
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.web.display import EUR_MWH_PER_CENT_KWH
 from tunnihind.web.drawing import RangeLabel, Tick, round_step
 from tunnihind.web.options import PageOptions
-from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH
 from tunnihind.web.texts import Texts
 
 _DAY_PLAN_HOURS: Final = 4

@@ -16,9 +16,6 @@ from rjsmin import jsmin
 from tunnihind.api.http.headers import DENY_ALL_CSP, Coding, coding_for_request
 from tunnihind.api.http.representation import Representation, reply, representation_maker
 
-_CHART_SCRIPT: Final = "chart.js"
-"""The integration's script that draws prices. The wheel includes a copy of this script."""
-
 _CONTENT_TYPES: Final[Mapping[str, str]] = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -107,8 +104,5 @@ def page_assets() -> Assets:
 
 
 def page_files() -> list[Path]:
-    """Return the paths of the pages' scripts, style sheets and pictures, including `_CHART_SCRIPT`."""
-    installed = Path(__file__).with_name(_CHART_SCRIPT)
-    in_clone = Path(__file__).parents[3] / "custom_components/tunnihind/frontend" / _CHART_SCRIPT
-    own = Path(__file__).with_name("static").glob("*.*")
-    return [installed if installed.exists() else in_clone, *own]
+    """Return the paths of the pages' scripts, style sheets and pictures."""
+    return [*Path(__file__).with_name("static").glob("*.*")]

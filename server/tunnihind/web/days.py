@@ -10,8 +10,8 @@ from typing import Final, Literal
 
 import numpy as np
 
+from tunnihind.core.market import HOUR_S, floor_hour, rounded_market_price
 from tunnihind.forecast.run import Scenarios
-from tunnihind.market import HOUR_S, floor_hour, rounded_market_price
 from tunnihind.web.display import Display, PricedPeriod
 from tunnihind.web.scale import Tint, tint
 

@@ -1,21 +1,19 @@
-"""Writes prices and times in the reader's language, unit and time zone, and computes price levels."""
+"""Writes prices and times in the reader's language, unit and time zone."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from statistics import fmean
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from tunnihind.api.periods import ServedPeriods
 from tunnihind.api.served_data import Percentiles
-from tunnihind.market import DAY_S, Market, VatRates, consumer_price, rounded_market_price, vat_rate_at
+from tunnihind.core.market import DAY_S, Market, VatRates, consumer_price, rounded_market_price, vat_rate_at
 from tunnihind.web.options import PageOptions, VatChoice
-from tunnihind.web.tariff import NO_SURCHARGE, Surcharge
+from tunnihind.web.surcharge import NO_SURCHARGE, Surcharge
 from tunnihind.web.texts import Texts, texts_in
 
-Level = Literal["very_low", "low", "normal", "high", "very_high"]
-_LEVELS: Final[tuple[Level, ...]] = get_args(Level)
+EUR_MWH_PER_CENT_KWH: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +42,6 @@ def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
     prices = {ts: rounded_market_price(eur_mwh) for ts, eur_mwh, _ in served.settled}
     percentiles = {ts: Percentiles(*map(rounded_market_price, forecast)) for ts, forecast in served.forecast}
     return {ts: PricedPeriod(ts, prices.get(ts), percentiles.get(ts)) for ts in sorted({*prices, *percentiles})}
-
-
-def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], float]) -> dict[int, Level]:
-    """Return the price level of each period of a day, by the start of the period (unix seconds).
-
-    The level is the fifth of the day's sorted prices to which the period's price belongs. Equal prices get the level of
-    their mean rank, so if all prices of a day are equal, all periods are `normal`. The Home Assistant integration uses
-    the same rule.
-    """
-    prices = sorted(map(price, periods))
-
-    def level(own: float) -> Level:
-        middle = (bisect_left(prices, own) + bisect_right(prices, own)) / 2 / len(prices)
-        return _LEVELS[min(int(middle * len(_LEVELS)), len(_LEVELS) - 1)]
-
-    return {period.ts: level(price(period)) for period in periods}
 
 
 def group_by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) -> dict[Day, list[PricedPeriod]]:

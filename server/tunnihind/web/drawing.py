@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 from math import ceil, floor, log10
 from typing import Final, Literal
 
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 from tunnihind.web.display import Display, PricedPeriod
 from tunnihind.web.scale import Tint, tint
 

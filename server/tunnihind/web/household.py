@@ -4,17 +4,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from typing import Final
 
-from tunnihind.web.display import Display, PricedPeriod
-from tunnihind.web.tariff import (
-    EUR_MWH_PER_CENT_KWH,
-    FEE_RATES,
-    NEWEST_RATES_READ_SINCE,
-    PRICE_LIST_SINCE,
-    OwnTariff,
-    Tariff,
-    nearest_rate,
+from tunnihind.core.rates import FEE_RATES, NETWORK_RATES, nearest_rate
+from tunnihind.core.tariff import Tariff
+from tunnihind.web.display import EUR_MWH_PER_CENT_KWH, Display, PricedPeriod
+from tunnihind.web.texts import Texts
+
+_PRICE_LIST_SINCE: Final = max(entries[-1].since for entries in NETWORK_RATES.values())
+"""The day from which the newest network rates hold."""
+
+_NEWEST_RATES_READ_SINCE: Final = min(
+    entries[-1].source_read_on for entries in (*NETWORK_RATES.values(), *FEE_RATES.values())
 )
+"""The newest rates of the table were read from their sources on this day or later."""
+
+_CENTS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +58,18 @@ def household_price(
 def _price_parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iterator[tuple[str, str]]:
     texts = display.texts
     market = period.eur_mwh / EUR_MWH_PER_CENT_KWH
-    fees = tariff.part_amounts(period.ts)
-    unknown = {rate.part for rate in tariff.unknown_rates(_zone_day(period.ts, display))}
+    charges = tariff.charges(period.ts).charges
     yield texts("part.market"), _amount_text(market, display)
-    for part, cents in fees.items():
-        rate_period = tariff.network_rate_period(period.ts) if part == "network" else None
-        name = texts(f"part.{part}.{rate_period}" if rate_period else f"part.{part}")
-        if cents:
-            yield texts("part.nearest", part=name) if part in unknown else name, _amount_text(cents, display)
+    for charge in charges:
+        part = f"part.{charge.part}"
+        name = texts(f"{part}.{charge.rate_period}" if charge.rate_period else part)
+        if charge.eur_kwh:
+            yield (
+                name if charge.is_known else texts("part.nearest", part=name),
+                _amount_text(charge.eur_kwh * _CENTS, display),
+            )
     if rate := display.vat.rate_at(period.ts):
-        vat = (market + sum(fees.values())) * rate
+        vat = (market + sum(charge.eur_kwh for charge in charges) * _CENTS) * rate
         yield texts("part.vat", vat=texts.vat_percent(rate)), _amount_text(vat, display)
 
 
@@ -78,21 +85,29 @@ def _amount_text(cents: float, display: Display) -> str:
 
 def _rate_remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: Display) -> Iterator[str]:
     texts = display.texts
-    if isinstance(tariff, OwnTariff):
+    if display.fee_kind == "own":
         return
     yield texts(
-        "household.rates", since=texts.full_date(PRICE_LIST_SINCE), read=texts.full_date(NEWEST_RATES_READ_SINCE)
+        "household.rates", since=texts.full_date(_PRICE_LIST_SINCE), read=texts.full_date(_NEWEST_RATES_READ_SINCE)
     )
-    unknown = defaultdict[str, list[str]](list)
     days = sorted({_zone_day(period.ts, display) for period in shown})
-    for rate in dict.fromkeys(rate for day in days for rate in tariff.unknown_rates(day)):
-        bounds = texts(f"household.{'until' if rate.is_after_bound else 'since'}", day=texts.full_date(rate.bound))
-        unknown[bounds].append(texts(f"part.{rate.part}"))
+    yield from unknown_rate_remarks(tariff, days, texts)
+    for fee, entries in FEE_RATES.items():
+        if (other := nearest_rate(entries, _zone_day(now, display)).rate_of_other_source) is not None:
+            yield texts("household.disputed", part=texts(f"part.{fee}"), rate=_amount_text(other, display))
+
+
+def unknown_rate_remarks(tariff: Tariff, days: Iterable[date], texts: Texts) -> Iterator[str]:
+    """Yield remarks that name the parts of the price with a rate that is unknown on one of the days."""
+    unknown = defaultdict[str, dict[str, None]](dict)
+    for day in days:
+        for part, entry in tariff.table_rates(day).items():
+            if entry.until is not None and entry.until < day:
+                unknown[texts("household.until", day=texts.full_date(entry.until))][texts(f"part.{part}")] = None
+            elif day < entry.since:
+                unknown[texts("household.since", day=texts.full_date(entry.since))][texts(f"part.{part}")] = None
     for bounds, parts in unknown.items():
         yield f"{', '.join(parts)}: {bounds}"
-    for fee, entries in FEE_RATES.items():
-        if (other := nearest_rate(entries, _zone_day(now, display)).disputed) is not None:
-            yield texts("household.disputed", part=texts(f"part.{fee}"), rate=_amount_text(other, display))
 
 
 def _zone_day(ts: int, display: Display) -> date:

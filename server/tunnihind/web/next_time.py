@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.core.market import DAY_S, HOUR_S
 from tunnihind.web.display import Display, PricedPeriod
 
 _LENGTH_S: Final = 3 * HOUR_S

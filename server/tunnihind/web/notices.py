@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
-from tunnihind.api.health import STALE_AFTER_S, judge_readiness, lacks_tomorrows_prices, publication_is_late
+from tunnihind.api.health import judge_readiness, lacks_tomorrows_prices, publication_is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
+from tunnihind.core.market import DAY_S, FORECAST_STALE_AFTER_S, HOUR_S, day_end, day_start, floor_hour
 from tunnihind.errors import SourceFault
-from tunnihind.market import DAY_S, HOUR_S, day_end, day_start, floor_hour
 from tunnihind.settings import COMMAND
 from tunnihind.web.display import Display
 from tunnihind.web.texts import Texts
@@ -90,9 +90,9 @@ def data_notices(
         yield _notice(doubt, display, day=display.texts.short_date(day))
     if readiness.forecast_age_s is None:
         yield _notice("noForecast", display, is_warning=False)
-    elif readiness.forecast_age_s > STALE_AFTER_S:
+    elif readiness.forecast_age_s > FORECAST_STALE_AFTER_S:
         yield _notice("oldForecast", display, age=_age_text(readiness.forecast_age_s, display.texts))
-    if pipeline_expected and (readiness.refresh_age_s or 0) > STALE_AFTER_S:
+    if pipeline_expected and (readiness.refresh_age_s or 0) > FORECAST_STALE_AFTER_S:
         yield _notice("oldData", display, age=_age_text(readiness.refresh_age_s or 0, display.texts))
 
 

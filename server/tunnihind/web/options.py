@@ -7,9 +7,10 @@ from typing import Final, Literal, Self, get_args
 from urllib.parse import urlencode
 
 from tunnihind.api.http.headers import names_with_weights
-from tunnihind.market import HOUR_S, MARKETS, QUARTER_S, Zone
+from tunnihind.core.market import HOUR_S, MARKETS, QUARTER_S, Zone
+from tunnihind.core.rates import FEE_RATES, NETWORK_RATES, Package, Part, rate_table_of
+from tunnihind.core.tariff import Tariff, TariffRow
 from tunnihind.numerals import decimal_number
-from tunnihind.web.tariff import NETWORK_RATES, PACKAGE_ZONE, OwnTariff, Package, PackageTariff, Tariff
 
 type Language = Literal["en", "et", "ru"]
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language.__value__)
@@ -39,7 +40,10 @@ The default comes first, but the default language is the one that the browser pr
 _RATE_NAMES: Final = ("network", "night", "other", "margin")
 """The rates that a household enters in a zone without packages, in the order of the form."""
 
+_PARTS_FROM_TABLE: Final = frozenset({Part.NETWORK, *FEE_RATES})
+
 _RATE_CAP: Final = 100
+_CENTS: Final = 100
 _RATE_DECIMALS: Final = 3
 
 
@@ -55,7 +59,7 @@ class PageOptions:
     the browser prefers. `unknown_parameters` lists the parameters of the address whose values are not allowed.
     """
 
-    zone: Zone = PACKAGE_ZONE
+    zone: Zone = "ee"
     lang: Language = "en"
     unit: Unit = "kwh"
     period: Period | Literal[""] = ""
@@ -86,7 +90,7 @@ class PageOptions:
     @property
     def has_packages(self) -> bool:
         """True if households in this zone choose a network package instead of entering network fees."""
-        return self.zone == PACKAGE_ZONE
+        return _has_packages(self.zone)
 
     @property
     def rate_parameters(self) -> tuple[str, ...]:
@@ -103,21 +107,22 @@ class PageOptions:
         """The reader's tariff, or None if the page shows the market's price."""
         if self.price == "market" or not self.has_chosen_rates:
             return None
-        if self.package:
-            return PackageTariff(self.package, float(self.margin or 0))
         margin, day, night, other = (
-            float(rate or 0) for rate in (self.margin, self.network, self.night or self.network, self.other)
+            float(rate or 0) / _CENTS for rate in (self.margin, self.network, self.night or self.network, self.other)
         )
-        return OwnTariff(MARKETS[self.zone], margin, day, night, other)
+        row = TariffRow(margin=margin, network_day=day, network_night=night, other=other)
+        if self.package:
+            row = TariffRow(margin=margin, package=Package(self.package), parts_from_table=_PARTS_FROM_TABLE)
+        return Tariff(zone=MARKETS[self.zone], rows=[row])
 
     @classmethod
-    def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
+    def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = "ee") -> Self:
         """Read the options from the query string of a zone's page. Ignore parameters that only other zones use.
 
         If the query string names none of the pages' languages, choose the language by `accept_language`, an
         Accept-Language value.
         """
-        choices = {name: values for name, values in _CHOICES.items() if zone == PACKAGE_ZONE or name != "package"}
+        choices = {name: values for name, values in _CHOICES.items() if _has_packages(zone) or name != "package"}
         known = {name: query[name] for name in query if query[name] in choices.get(name, ())}
         rates = {name: _normalised_rate(query.get(name, "")) for name in _rate_parameters(zone)}
         unknown = [name for name in choices if name in query and name not in known]
@@ -147,7 +152,11 @@ class PageOptions:
 
 
 def _rate_parameters(zone: Zone) -> tuple[str, ...]:
-    return ("margin",) if zone == PACKAGE_ZONE else _RATE_NAMES
+    return ("margin",) if _has_packages(zone) else _RATE_NAMES
+
+
+def _has_packages(zone: Zone) -> bool:
+    return bool(rate_table_of(MARKETS[zone]).packages)
 
 
 def _normalised_rate(text: str) -> str:

@@ -38,7 +38,7 @@ from itertools import groupby
 from statistics import fmean
 from typing import Final, Literal, NamedTuple
 
-from tunnihind.market import HOUR_S, floor_hour
+from tunnihind.core.market import HOUR_S, floor_hour
 from tunnihind.web.display import Display, PricedPeriod
 from tunnihind.web.weather import RegionWeather
 

@@ -21,8 +21,9 @@ from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
+from tunnihind.core.market import Zone
+from tunnihind.core.rates import NETWORK_RATES
 from tunnihind.forecast.scoring.weather_scores import VariableScores
-from tunnihind.market import Zone
 from tunnihind.settings import Settings
 from tunnihind.weather_points import REGIONS
 from tunnihind.web.accuracy import summarise_accuracy
@@ -30,7 +31,6 @@ from tunnihind.web.assets import page_assets
 from tunnihind.web.options import LANGUAGES, PageOptions
 from tunnihind.web.reference import RECIPE_CLIENTS, indented_json, inline_html, read_recipe, translator, unit_named_in
 from tunnihind.web.summary import PageContext, summarise_dashboard
-from tunnihind.web.tariff import NETWORK_RATES
 from tunnihind.web.texts import texts_in
 
 MAX_QUEUED_PAGES: Final = 200

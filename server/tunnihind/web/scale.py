@@ -1,10 +1,10 @@
 """Adds fees and VAT to the colour scale, converts the scale to the reader's unit, and finds the colours of prices."""
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Final, Literal, get_args
 
+from tunnihind.core.levels import colour
 from tunnihind.web.display import Display
 
 type Tint = Literal["t0", "t1", "t2", "t3", "t4", "negative"]
@@ -29,4 +29,4 @@ def scale_in_unit(scale: Sequence[float], hours: Iterable[int], display: Display
 
 def tint(amount: float, scale: Sequence[float]) -> Tint:
     """Return the colour of a price. `scale` lists the prices at which the colour changes, in the unit of `amount`."""
-    return "negative" if amount < 0 else _TINTS[bisect_right(scale, amount)]
+    return _TINTS[colour(amount, scale)]

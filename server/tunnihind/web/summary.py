@@ -9,11 +9,13 @@ from tunnihind.api.health import lacks_tomorrows_prices, publication_is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
+from tunnihind.core.levels import Level, levels
+from tunnihind.core.market import DAY_S, HOUR_S, floor_hour, free_until, vat_rate_at
+from tunnihind.core.tariff import Tariff
 from tunnihind.forecast.scoring.weather_scores import VariableScores
-from tunnihind.market import DAY_S, HOUR_S, floor_hour, free_until, vat_rate_at
 from tunnihind.settings import Settings
 from tunnihind.web.days import CalendarRow, DaySummary, calendar_rows, day_summaries
-from tunnihind.web.display import Display, Level, PricedPeriod, group_by_day, levels, priced_periods, shown_vat
+from tunnihind.web.display import Display, PricedPeriod, group_by_day, priced_periods, shown_vat
 from tunnihind.web.drawing import Drawing, draw_chart
 from tunnihind.web.household import HouseholdPrice, household_price
 from tunnihind.web.next_time import cheapest_time_sentence
@@ -32,7 +34,7 @@ from tunnihind.web.notices import (
 from tunnihind.web.options import PageOptions
 from tunnihind.web.outlook import day_outlooks, outlook_sentences
 from tunnihind.web.scale import Tint, scale_in_unit, tint
-from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, tariff_surcharge
+from tunnihind.web.surcharge import NO_SURCHARGE, Surcharge, tariff_surcharge
 from tunnihind.web.weather import RegionWeather, WeatherStrip, weather_strip
 
 
@@ -108,7 +110,11 @@ def summarise_dashboard(
     current_ts = now - now % display.step_s
     days = group_by_day(periods, {ts: display.local_day(ts) for ts in periods})
     today = display.local_day(now)
-    level_of = {ts: level for of_day in days.values() for ts, level in levels(of_day, display.shown_price).items()}
+    level_of = {
+        period.ts: level
+        for of_day in days.values()
+        for period, level in zip(of_day, levels([display.shown_price(one) for one in of_day]), strict=True)
+    }
     scale = scale_in_unit(data.price_scale, (ts for ts in periods if ts % HOUR_S == 0), display)
     drawing = draw_chart(list(periods.values()), scale, now, display)
     return DashboardSummary(

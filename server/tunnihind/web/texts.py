@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from tunnihind.api.openapi.document import vat_text
-from tunnihind.market import Zone
+from tunnihind.core.market import Zone
 from tunnihind.web.options import Language
 
 _SHARED_KEYS: Final = (

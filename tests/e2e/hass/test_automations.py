@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.hass.api import Json
 from tests.support.hass.real_home import AT_ONCE_S, RealHome
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -7,7 +7,7 @@ from tests.support.hass.card_dashboard import card_in, make_card_dashboard, open
 from tests.support.hass.quarter_day import bill_by_quarter
 from tests.support.hass.real_home import RealHome
 from tests.support.machine.node import modules
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.hass.quarter_day import bill_by_quarter, live_quarters
 from tests.support.hass.real_home import RealHome
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 pytestmark = pytest.mark.timeout(300)
 

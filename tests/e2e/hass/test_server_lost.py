@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.hass.expected_states import ExpectedStates
 from tests.support.hass.real_home import AT_ONCE_S, RealHome, next_hour
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.core.market import DAY_S, HOUR_S
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.hass.expected_states import ExpectedStates, local, utc
 from tests.support.hass.real_home import RealHome
 from tests.support.machine.processes import UNREACHABLE_URL, until
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -7,7 +7,7 @@ from playwright.async_api import Browser, Page, expect
 from tests.e2e.pages.test_pages_accessible import findings
 from tests.support.api.api_server import HOUR, RunningServer
 from tests.support.pages.browser import PHONE, address_of, location_of, open_page, series_of
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 FINGER_PX = 20
 """From the middle of a fingertip to where it no longer hides what is on the screen."""

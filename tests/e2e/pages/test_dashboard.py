@@ -19,7 +19,7 @@ from tests.support.pages.browser import (
     series_of,
     whole_cents,
 )
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
+from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 

@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Route, expect
 from tests.support.api.api_server import HOUR, RunningServer, Serve
 from tests.support.pages import sample_views
 from tests.support.pages.browser import PHONE, WatchedPage, address_of, choose, location_of, open_options, open_page
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, consumer_price
+from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S, consumer_price
 from tunnihind.web.options import LANGUAGES
 
 MIDNIGHT: Final = 1_751_317_200

@@ -16,7 +16,7 @@ from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tests.support.pages.browser import PHONE, WatchedPage, address_of, cents, choose, open_options, open_page
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import ESTONIA, HOUR_S
+from tunnihind.core.market import ESTONIA, HOUR_S
 
 
 async def test_the_menu_of_options_closes_by_escape_by_a_click_beside_it_and_when_the_keyboard_leaves(

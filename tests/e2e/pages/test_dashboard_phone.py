@@ -9,7 +9,7 @@ from tests.support.api.api_server import HOUR, RunningServer, Serve, make_view, 
 from tests.support.pages import sample_views
 from tests.support.pages.browser import PHONE, address_of, open_page
 from tunnihind.api.served_data import Percentiles
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 from tunnihind.web.options import LANGUAGES
 
 

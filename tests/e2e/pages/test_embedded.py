@@ -13,7 +13,7 @@ from tests.support.api.api_server import HOUR, RunningServer, Serve
 from tests.support.pages import sample_views
 from tests.support.pages.browser import address_of, cents, chromium, open_page
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 from tunnihind.web.options import LANGUAGES
 
 FONTS: Final = ["DejaVu Sans", "Liberation Sans", "Noto Sans", "DejaVu Sans Mono"]

@@ -7,15 +7,17 @@ from playwright.async_api import Browser, Page, expect
 from tests.support.api.api_server import HOUR, RunningServer
 from tests.support.pages import sample_views
 from tests.support.pages.browser import WatchedPage, address_of, location_of, open_options, open_page
-from tunnihind.market import consumer_price
-from tunnihind.web.tariff import PackageTariff
+from tunnihind.core.market import consumer_price
+from tunnihind.web.options import PageOptions
 
 VAT = 0.24
 
 
 def written(margin: float) -> str:
     """Write the present price with the fees of Võrk 4, as the English page does."""
-    fees = sum(PackageTariff("vork_4", margin).part_amounts(HOUR).values()) * 10
+    tariff = PageOptions.read({"package": "vork_4", "margin": str(margin)}).tariff
+    assert tariff is not None
+    fees = sum(charge.eur_kwh for charge in tariff.charges(HOUR).charges) * 1000
     return f"{100 * consumer_price(sample_views.price(HOUR) + fees, VAT):.2f}"
 
 

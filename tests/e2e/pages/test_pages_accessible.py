@@ -11,7 +11,7 @@ from tests.support.machine.node import modules
 from tests.support.pages import sample_views
 from tests.support.pages.browser import address_of, open_page
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import ESTONIA
+from tunnihind.core.market import ESTONIA
 from tunnihind.settings import Settings
 
 PHONE = {"width": 390, "height": 844}

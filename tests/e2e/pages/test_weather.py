@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 from tests.support.api.api_server import HOUR
 from tests.support.pages import sample_views
 from tests.support.pages.browser import WatchedPage, location_of
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 SAME_WIDTH = """(parts) => {
   const [one, other] = parts.map((part) => document.querySelector(part).getBoundingClientRect());

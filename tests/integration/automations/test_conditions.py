@@ -19,7 +19,7 @@ from tests.support.household.automations import (
     the_server,
 )
 from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, PriceOf, instant
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 NOON = instant("2026-01-14T12:00:00+02:00")
 CONDITIONS = ("price_cheap", "price_negative", "tomorrow_known", "window_running")

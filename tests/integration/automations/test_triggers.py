@@ -19,7 +19,7 @@ from tests.support.household.automations import (
     the_server,
 )
 from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 EVENING = "2026-01-14T20:00:00+02:00"
 MIDNIGHT = instant("2026-01-15T00:00:00+02:00")

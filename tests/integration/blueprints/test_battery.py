@@ -9,7 +9,7 @@ from homeassistant.core import Event, HomeAssistant, callback
 from tests.support.household.automations import restart
 from tests.support.household.blueprints import rings_between_steps, use, use_from_a_start_on, window_of
 from tests.support.household.home import Home, MakeHome, PriceOf, instant
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 NOON: Final = instant("2026-01-14T12:00:00+02:00")
 EVENING: Final = instant("2026-01-14T15:00:00+02:00")

@@ -18,7 +18,7 @@ from tests.support.household.blueprints import (
     window_of,
 )
 from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 NOON: Final = instant("2026-01-14T12:00:00+02:00")
 CHARGE: Final = "sensor.car"

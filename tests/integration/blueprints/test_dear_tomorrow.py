@@ -9,7 +9,7 @@ from pytest_homeassistant_custom_component.common import async_mock_service, moc
 from tests.support.household.automations import device_of, restart
 from tests.support.household.blueprints import use, use_from_a_start_on
 from tests.support.household.home import PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 MIDNIGHT: Final = instant("2026-01-15T00:00:00+02:00")
 

@@ -9,7 +9,7 @@ from homeassistant.setup import async_setup_component
 from tests.support.household.automations import restart
 from tests.support.household.blueprints import DEVICE, use, use_from_a_start_on
 from tests.support.household.home import DAY_S, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 PUMP: Final = "climate.pump"
 MIDNIGHT: Final = instant("2026-01-15T00:00:00+02:00")

@@ -16,7 +16,7 @@ from tests.support.household.automations import (
 from tests.support.household.blueprints import DEVICE, switched, turn, use, use_from_a_start_on, window_of
 from tests.support.household.home import PLAN_ID, PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tests.support.household.steering import switch
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 NOON = instant("2026-01-14T12:00:00+02:00")
 MIDNIGHT = instant("2026-01-15T00:00:00+02:00")

@@ -19,7 +19,7 @@ from tests.support.household.blueprints import (
     use_from_a_start_on,
 )
 from tests.support.household.home import PUBLISHED_TOMORROW, Home, MakeHome, PriceOf, instant
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 BUTTON: Final = "input_button.wash"
 START: Final = "input_datetime.wash"

@@ -14,12 +14,12 @@ import pytest
 from aiohttp import web
 from homeassistant.core import HomeAssistant
 
-from custom_components.tunnihind.prices.days import instant_of, tallinn_time
+from custom_components.tunnihind.core.market import ESTONIA
 from tests.support.household.automations import Run, automate, restart
 from tests.support.household.blueprints import automation_of, window_of
 from tests.support.household.home import Home, MakeHome, PriceOf
 from tests.support.household.plan_days import noise
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 DAYS: Final = 8
 """The days in the calendar. The week begins on the first day's morning and ends on the last day's afternoon."""
@@ -58,7 +58,7 @@ LOSSES_PERCENT: Final = 10
 
 def hourly(start: int) -> float:
     """A market with a wave a day and chance, EUR/MWh."""
-    hour = tallinn_time(start).hour
+    hour = ESTONIA.local_time(start).hour
     return round(70 + 45 * (1 - abs(hour - 17) / 8.5) + 90 * (noise(start) - 0.5), 2)
 
 
@@ -119,11 +119,11 @@ class Week:
     async def live(self) -> None:
         """Let the week pass, quarter by quarter."""
         home, port = self.home, self.home.server.port
-        end = instant_of(self.first + timedelta(days=DAYS - 1), time(17))
+        end = ESTONIA.instant(self.first + timedelta(days=DAYS - 1), time(17))
         for start in range(home.now + QUARTER_S, end, QUARTER_S):
             self.charge()
             await home.at(start)
-            day, clock = (tallinn_time(start).date() - self.first).days, tallinn_time(start).time()
+            day, clock = (ESTONIA.local_time(start).date() - self.first).days, ESTONIA.local_time(start).time()
             if clock == time(14):
                 await home.publish(self.published_until(day + 1))
             elif clock.minute == 0:
@@ -153,18 +153,18 @@ class Week:
         await self.home.settle()
 
     def midnight(self, days_later: int) -> int:
-        return instant_of(self.first + timedelta(days=days_later), time.min)
+        return ESTONIA.instant(self.first + timedelta(days=days_later), time.min)
 
     def published_until(self, days_later: int) -> int:
         """Return the end of the market's day: an hour after midnight of the day after."""
-        return instant_of(self.first + timedelta(days=days_later + 1), time(1))
+        return ESTONIA.instant(self.first + timedelta(days=days_later + 1), time(1))
 
     def nights(self, plan: str) -> Iterator[tuple[int, int]]:
         """Yield the span of a plan with both bounds, for each whole night of the week."""
         earliest, deadline = (time.fromisoformat(PLANS[plan][bound]) for bound in ("earliest", "deadline"))
         for day in range(DAYS - 1):
             evening, morning = (self.first + timedelta(days=later) for later in (day, day + 1))
-            yield instant_of(evening, earliest), instant_of(morning, deadline)
+            yield ESTONIA.instant(evening, earliest), ESTONIA.instant(morning, deadline)
 
 
 @pytest.mark.timeout(600)
@@ -174,8 +174,10 @@ class Week:
     ids=["by the hour, in spring", "by the quarter, in autumn"],
 )
 async def test_a_week_by_plans(hass: HomeAssistant, make_home: MakeHome, billed_by: str, first: date) -> None:
-    begins, published_until = instant_of(first, time(10)), instant_of(first + timedelta(days=1), time(1))
-    home = await make_home(tallinn_time(begins).isoformat(), tallinn_time(published_until).isoformat(), price_of=hourly)
+    begins, published_until = ESTONIA.instant(first, time(10)), ESTONIA.instant(first + timedelta(days=1), time(1))
+    home = await make_home(
+        ESTONIA.local_time(begins).isoformat(), ESTONIA.local_time(published_until).isoformat(), price_of=hourly
+    )
     home.forecast_of = lambda start: hourly(start) + 30 * (noise(7 * start) - 0.5)
     home.serve_quarters(quarterly)
     entry = await home.add(plans=PLANS, options={"billed_by": billed_by})

@@ -17,7 +17,7 @@ from homeassistant.core import HomeAssistant
 
 from tests.integration.card.conftest import Cards
 from tests.support.household.home import DAY_S, Home, MakeHome, instant
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 from tunnihind.sources.simulated_market import SimulatedMarket
 

@@ -6,7 +6,7 @@ from pytest_homeassistant_custom_component.common import MockUser
 
 from tests.integration.card.conftest import Cards
 from tests.support.household.home import DAY_S, Home, MakeHome, instant
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 TODAY = instant("2026-01-14T00:00:00+02:00")
 FEES = {"rows": [{"margin": 0.5}, {"valid_from": "2026-01-13", "margin": 1.5}]}

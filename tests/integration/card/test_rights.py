@@ -6,7 +6,7 @@ from pytest_homeassistant_custom_component.common import MockUser
 
 from tests.integration.card.conftest import Cards, price_at
 from tests.support.household.home import DEFAULT_PLAN, Home, MakeHome
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 PLANS = {"mine": DEFAULT_PLAN, "yours": DEFAULT_PLAN}
 

@@ -17,7 +17,7 @@ from custom_components.tunnihind.card.contents import CardContents, ContentsBuil
 from custom_components.tunnihind.card.feed import ENTRY_BROADCASTERS
 from tests.integration.card.conftest import Cards, OpenCard, price_at
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 FEES: Final = {"rows": [{"margin": 0.5, "network_day": 4, "network_night": 2}]}
 BEGINNING: Final = {"state"}

@@ -16,9 +16,9 @@ from pytest_homeassistant_custom_component.typing import (
     WebSocketGenerator,
 )
 
+from custom_components.tunnihind.core.rates import FEE_RATES, Package, Part
+from custom_components.tunnihind.core.tariff import Tariff, TariffRow
 from custom_components.tunnihind.forms.tariff_step import price_parts
-from custom_components.tunnihind.prices.rates import FEE_RATES, Package, Part
-from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.units import Unit
 from tests.support.household.flows import shown
 from tests.support.household.home import Home, MakeHome, instant, shaped

@@ -12,9 +12,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.tunnihind.core.rates import Package, Part
 from custom_components.tunnihind.forms.tariff_form import RowForm, shared_settings_of
-from custom_components.tunnihind.prices.rates import Package, Part
-from custom_components.tunnihind.prices.tariff import tariff_from
+from custom_components.tunnihind.prices.tariff_options import tariff_from
 from tests.support.household.flows import NOBODY, Imitate, about_of, entry_of, placeholders_of, shown
 from tests.support.household.home import instant
 from tests.support.household.translations import fields_of

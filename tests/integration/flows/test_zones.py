@@ -10,7 +10,8 @@ from homeassistant.helpers.selector import SelectSelector
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.prices.zones import Zone
+from custom_components.tunnihind.core.market import MARKET_OF_CODE
+from custom_components.tunnihind.prices.zones import id_suffix
 from tests.support.household.flows import (
     FORECAST,
     NOBODY,
@@ -46,7 +47,7 @@ def offered(form: ConfigFlowResult) -> tuple[list[str], str]:
 
 def lives_in(zone: str, address: str) -> MockConfigEntry:
     """Return an entry of a zone of the imitated server."""
-    return entry_of(address, f"other{Zone(zone).id_suffix}", zone=zone)
+    return entry_of(address, f"other{id_suffix(MARKET_OF_CODE[zone])}", zone=zone)
 
 
 async def test_two_zones_of_one_server_are_added_one_after_the_other(hass: HomeAssistant, imitate: Imitate) -> None:

@@ -12,7 +12,7 @@ from tests.support.household import recording_proxy as paths
 from tests.support.household.home import PUBLISHED_TOMORROW, Home, MakeHome, instant, shaped
 from tests.support.household.recording_proxy import RecordingProxy
 from tests.support.household.state_changes import record_state_changes
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 BY_QUARTER: Final = {"billed_by": "quarter"}

@@ -8,7 +8,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
 from tests.support.household.home import DAY_S, PLAN_ID, Home, MakeHome, instant, iso
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 SPRING = "2026-03-29T01:00:00Z"
 AUTUMN = "2026-10-25T01:00:00Z"

@@ -10,7 +10,7 @@ from custom_components.tunnihind.const import DOMAIN
 from tests.support.household import recording_proxy as paths
 from tests.support.household.home import DAY_S, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tests.support.household.recording_proxy import RecordingProxy
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 SPRING = ("2026-03-29T00:00:00+02:00", "2026-03-30T01:00:00+03:00")
 AUTUMN = ("2026-10-25T00:00:00+03:00", "2026-10-26T01:00:00+02:00")

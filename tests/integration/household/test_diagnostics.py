@@ -19,7 +19,7 @@ from tests.support.api.api_documents import ABOUT
 from tests.support.household import recording_proxy as paths
 from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
 from tests.support.household.recording_proxy import RecordingProxy
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 CHEAP = {instant("2026-01-14T01:00:00+02:00"), instant("2026-01-14T03:00:00+02:00")}
 TWO_HOURS = {"duration": 120, "split": True, "min_piece": 60}

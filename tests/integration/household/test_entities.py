@@ -12,7 +12,7 @@ from homeassistant.helpers import entity_registry as er
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.entity import ValueSensor
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 HUB = {
     "sensor": {

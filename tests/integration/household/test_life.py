@@ -14,7 +14,7 @@ from custom_components.tunnihind.const import DOMAIN
 from tests.support.documents import PROJECT
 from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
 from tests.support.household.recording_proxy import RecordingProxy
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 
 def identities(hass: HomeAssistant) -> dict[str, str]:

@@ -8,7 +8,7 @@ from homeassistant.core import HomeAssistant
 
 from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tests.support.household.state_changes import record_state_changes
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 FLAT: Mapping[str, Any] = {"vat_percent": 0}
 

@@ -9,7 +9,7 @@ from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.const import KNOWS_TRIGGERS
 from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 MORNING = "2026-01-14T00:00:00+02:00"
 MIDNIGHT = instant(MORNING)

@@ -11,7 +11,7 @@ from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 ONE_PIECE: Mapping[str, Any] = {"duration": 180, "split": False}
 MIDNIGHT = instant("2026-01-14T00:00:00+02:00")

@@ -16,7 +16,7 @@ from tests.support.household.flows import announce
 from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, instant
 from tests.support.household.recording_proxy import Asked, RecordingProxy
 from tests.support.household.state_changes import record_state_changes
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 MINUTE_S = 60
 

@@ -8,6 +8,8 @@ from homeassistant.helpers.json import json_bytes
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.market import ESTONIA
+from custom_components.tunnihind.core.tariff import Tariff
 from custom_components.tunnihind.entities.price_sensor import MAX_HAEO_POINTS
 from custom_components.tunnihind.household.prices_now import (
     PricesNow,
@@ -15,7 +17,6 @@ from custom_components.tunnihind.household.prices_now import (
     prices_in_nord_pool_format,
     timeline_of,
 )
-from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import Period
 from custom_components.tunnihind.server.answers import Band, MarketPrices
 from tests.integration.household.test_entities import enable_all
@@ -23,7 +24,7 @@ from tests.support.household.home import DAY_S, PUBLISHED_TOMORROW, Home, MakeHo
 from tests.support.household.price_readers import HaeoSeries
 from tests.support.household.recording_proxy import RecordingProxy
 from tests.support.household.state_changes import record_state_changes
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 AFTERNOON = "2026-01-14T15:20:00+02:00"
@@ -93,8 +94,8 @@ def test_the_longest_horizon_is_listed_to_its_end() -> None:
     assert (prices.listed_periods[0].start, prices.listed_periods[-1].end) == (midnight, end)
     longest = json_bytes(
         {
-            "rates": prices_in_nord_pool_format(prices.listed_periods),
-            "forecast": haeo_points(prices.listed_periods[: MAX_HAEO_POINTS - 1], prices.now),
+            "rates": prices_in_nord_pool_format(ESTONIA, prices.listed_periods),
+            "forecast": haeo_points(ESTONIA, prices.listed_periods[: MAX_HAEO_POINTS - 1], prices.now),
         }
     )
     assert len(longest) < 99_000
@@ -124,7 +125,7 @@ def test_haeo_takes_every_listed_price_whenever_it_plans(
     listed = every[: MAX_HAEO_POINTS - 1]
     now = MIDNIGHT + minute * 60 % (listed[-1].end - MIDNIGHT)
     gap = every[hole].start if hole < len(listed) else listed[-1].end
-    points = haeo_points([period for period in listed if period.start != gap], now)
+    points = haeo_points(ESTONIA, [period for period in listed if period.start != gap], now)
     listed = [period for period in listed if (period.start > gap if gap <= now else period.start < gap)]
     if listed and (listed[-1].end - listed[0].start) % DAY_S == 0:
         del listed[-1]

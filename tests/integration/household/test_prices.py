@@ -6,7 +6,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import Entity
 
 from tests.support.household.home import PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 MIDNIGHT = instant("2026-01-15T00:00:00+02:00")
 TODAY = range(instant("2026-01-14T00:00:00+02:00"), MIDNIGHT, HOUR_S)

@@ -7,7 +7,7 @@ from homeassistant.core import HomeAssistant
 
 from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
 from tests.support.household.state_changes import record_state_changes
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 DAYS = [
     pytest.param("2026-03-29T00:00:00+02:00", "2026-03-30T00:00:00+03:00", 92, id="spring"),

@@ -14,7 +14,7 @@ from tests.support.api.api_documents import ABOUT
 from tests.support.household import recording_proxy as paths
 from tests.support.household.home import DAY_S, PLAN_ID, Home, MakeHome, instant
 from tests.support.household.recording_proxy import RecordingProxy
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 TODAY = "2026-11-20T18:03:37+02:00"
 """When the household rehearses."""

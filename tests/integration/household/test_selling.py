@@ -10,7 +10,7 @@ from homeassistant.helpers import entity_registry as er
 from custom_components.tunnihind.const import DOMAIN
 from tests.support.household.home import Home, MakeHome, instant, shaped
 from tests.support.household.state_changes import record_state_changes
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 SELLS: Final = {"selling": {"resolution": "quarter", "rows": [{"margin": 0.8, "balancing": 0.5}]}}
 ENTITIES: Final = (

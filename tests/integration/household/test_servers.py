@@ -19,7 +19,7 @@ from tests.support.api.api_documents import ABOUT, FORECAST, Place, altered, lac
 from tests.support.household import recording_proxy as paths
 from tests.support.household.home import PLAN_ID, PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, instant
 from tests.support.household.recording_proxy import RecordingProxy
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 ANOTHER = {**ABOUT, "vatRate": 0.22}
 """The description of another server with the same rate."""

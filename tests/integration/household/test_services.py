@@ -10,7 +10,7 @@ from homeassistant.exceptions import ServiceValidationError
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.support.household.home import PUBLISHED_TODAY, Home, MakeHome, instant, shaped
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 
 async def ask(hass: HomeAssistant, action: str, **data: Any) -> dict[str, Any]:  # noqa: ANN401  an action's own

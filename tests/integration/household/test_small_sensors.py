@@ -11,7 +11,7 @@ from homeassistant.helpers.event import async_track_state_change_event
 
 from tests.integration.household.test_options import change
 from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 NOON = instant("2026-01-14T12:00:00+02:00")
 # By the hour of the Tallinn day; all others cost 100 EUR/MWh.

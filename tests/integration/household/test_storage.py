@@ -8,9 +8,9 @@ import pytest
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 
-from custom_components.tunnihind.prices.timeline import QUARTER_S
+from custom_components.tunnihind.core.market import QUARTER_S
 from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 KEY = "tunnihind.entry"
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from custom_components.tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
 from custom_components.tunnihind.ledger.account import Account
 from custom_components.tunnihind.ledger.ledger import Ledger
 from custom_components.tunnihind.plans.outcome import Outcome, Window
@@ -11,7 +12,7 @@ from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.solver import Piece
 from custom_components.tunnihind.prices.days import day_at
-from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Period, Timeline
+from custom_components.tunnihind.prices.timeline import Period, Timeline
 
 DAY_S = 24 * HOUR_S
 PLAN = "plan"
@@ -35,7 +36,7 @@ class Life:
     is_published: Callable[[int, int], bool] = lambda _start, _now: True
     """Whether the price of the period from the first instant on is known at the second."""
     forecast_of: Callable[[int], float] | None = None
-    ledger: Ledger = field(default_factory=Ledger)
+    ledger: Ledger = field(default_factory=lambda: Ledger(ESTONIA))
     outcome: Outcome | None = None
     pace_s: int = HOUR_S
     """How often the plan is decided. Prices of hours make windows of hours."""
@@ -54,7 +55,7 @@ class Life:
 
     @property
     def timeline(self) -> Timeline:
-        midnight = day_at(self.now, days_later=2).start
+        midnight = day_at(ESTONIA, self.now, days_later=2).start
         starts = range(self.now - self.now % HOUR_S - KEPT_S, midnight, self.step_s)
         return Timeline(self.step_s, [period for start in starts if (period := self._period(start))])
 
@@ -84,7 +85,7 @@ class Life:
 
     def restart(self) -> None:
         """Store the ledger as Home Assistant does, and read it again."""
-        self.ledger = Ledger.from_dict(json.loads(json.dumps(self.ledger.as_dict())))
+        self.ledger = Ledger.from_dict(json.loads(json.dumps(self.ledger.as_dict())), ESTONIA)
 
     def _note(self, until: int) -> None:
         if isinstance(self.outcome, Window):
@@ -101,7 +102,7 @@ class Life:
 
     def day_mean(self, instant: int) -> float:
         """Return the mean price of the Estonian day."""
-        day = day_at(instant)
+        day = day_at(ESTONIA, instant)
         prices = [self.price_of(start) for start in range(day.start, day.end, self.step_s)]
         return sum(prices) / len(prices)
 

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
 from custom_components.tunnihind.ledger.ledger import Ledger
 from custom_components.tunnihind.ledger.settled_prices import SettledPrices
 from custom_components.tunnihind.ledger.started_window import StartedWindow, totals_by_day
 from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.settings import Horizon, PlanKind, PlanSettings
-from custom_components.tunnihind.prices.days import tallinn_time
-from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
 from tests.integration.ledger.conftest import DAY_S, PLAN, Life, wavy
 from tests.support.household.timelines import at, line, settled
 
@@ -31,7 +30,7 @@ def run_of(*pieces: tuple[int, int], at_once: int = NIGHT, **more: object) -> St
 
 def prices_of(*parts: float) -> SettledPrices:
     """Return the prices of hours from the night on."""
-    prices = SettledPrices()
+    prices = SettledPrices(ESTONIA)
     prices.add_timeline(line(settled(NIGHT, parts)))
     return prices
 
@@ -128,11 +127,11 @@ def test_days_of_23_and_25_hours_and_the_turn_of_the_year_are_days_like_others(b
     life = Life(BOILER, at(begins))
     life.live(at(begins) + 5 * DAY_S)
     assert life.account.total.at_one_kw.cost == pytest.approx(life.cost(life.ran))
-    by_day = {tallinn_time(start).date() for start, _ in life.ran}
+    by_day = {ESTONIA.local_time(start).date() for start, _ in life.ran}
     each = [life.account.total_of([day]).at_one_kw.cost for day in by_day]
     assert sum(each) == pytest.approx(life.account.total.at_one_kw.cost)
     for day in by_day:
-        ran = [quarter for quarter in life.ran if tallinn_time(quarter[0]).date() == day]
+        ran = [quarter for quarter in life.ran if ESTONIA.local_time(quarter[0]).date() == day]
         assert life.account.total_of([day]).at_one_kw.cost == pytest.approx(life.cost(ran))
         assert life.account.total_of([day]).at_one_kw.below_mean == pytest.approx(
             sum(life.day_mean(start) / 4 for start, _ in ran) - life.cost(ran)
@@ -199,7 +198,7 @@ def test_prices_asked_for_later_count_too() -> None:
     hours = life.ledger.hours_without_price(life.now)
     life.ledger.add_prices({hour: (life.price_of(hour),) * 4 for hour in hours})
     life.tick()
-    first_day = life.account.total_of([tallinn_time(NIGHT).date()])
+    first_day = life.account.total_of([ESTONIA.local_time(NIGHT).date()])
     ran = [quarter for quarter in life.ran if quarter[0] < NIGHT + DAY_S]
     assert first_day.at_one_kw.cost == pytest.approx(life.cost(ran))
 
@@ -224,7 +223,7 @@ def test_a_device_that_runs_no_longer_than_its_window_may_lose() -> None:
         forecast_of=lambda start: -0.5 if start >= NIGHT + 20 * HOUR_S else 2.0,
     )
     life.live(NIGHT + DAY_S)
-    assert life.account.total_of([tallinn_time(NIGHT).date()]).at_one_kw.saved < -1
+    assert life.account.total_of([ESTONIA.local_time(NIGHT).date()]).at_one_kw.saved < -1
 
 
 def test_the_saving_expected_when_waiting_began_is_beside_the_actual_one() -> None:
@@ -357,7 +356,9 @@ def test_days_are_added_up_after_two_months_and_the_total_stays() -> None:
     assert life.account.total.at_one_kw.kwh == pytest.approx(70 * 2)
     assert life.account.total.at_one_kw.cost == pytest.approx(life.cost(life.ran), rel=1e-6)
     assert len(json.dumps(kept)) < 24_000
-    assert life.account.total_of([tallinn_time(life.now).date() - timedelta(days=30)]).at_one_kw.kwh == pytest.approx(2)
+    assert life.account.total_of(
+        [ESTONIA.local_time(life.now).date() - timedelta(days=30)]
+    ).at_one_kw.kwh == pytest.approx(2)
 
 
 def test_parts_that_cannot_be_read_start_empty(caplog: pytest.LogCaptureFixture) -> None:
@@ -367,7 +368,7 @@ def test_parts_that_cannot_be_read_start_empty(caplog: pytest.LogCaptureFixture)
     kept["plans"]["other"] = {"since": NIGHT, "runs": 7}
     kept["plans"]["short"] = {**kept["plans"][PLAN], "before": [1.0, 2.0]}
     kept["prices"] = {"since": "then"}
-    life.ledger = Ledger.from_dict(kept)
+    life.ledger = Ledger.from_dict(kept, ESTONIA)
     assert all(f"the stored field '{name}' can't be read" in caplog.text for name in ("other", "short", "prices"))
     assert life.ledger.account("other") is None
     assert life.ledger.account("short") is None
@@ -396,14 +397,14 @@ def test_with_any_prices_the_sums_are_those_of_the_hours_that_ran(
 
 
 def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
-    life = Life(replace(BOILER, max_span_days=3, deadline=tallinn_time(NIGHT).time()), NIGHT)
+    life = Life(replace(BOILER, max_span_days=3, deadline=ESTONIA.local_time(NIGHT).time()), NIGHT)
     life.live(NIGHT + 8 * DAY_S)
     kept = life.ledger.as_dict()["prices"]
     assert life.now - 6 * DAY_S <= kept["since"] <= life.now - 4 * DAY_S
-    prices = SettledPrices.from_dict(json.loads(json.dumps(kept)))
+    prices = SettledPrices.from_dict(json.loads(json.dumps(kept)), ESTONIA)
     assert prices.mean(life.now, life.now + HOUR_S) == pytest.approx(life.price_of(life.now - life.now % HOUR_S))
     assert prices.mean(kept["since"] - HOUR_S, life.now) is None
-    assert SettledPrices.from_dict({}).mean(NIGHT, NIGHT + 1) is None
+    assert SettledPrices.from_dict({}, ESTONIA).mean(NIGHT, NIGHT + 1) is None
 
 
 def test_a_window_that_never_began_keeps_no_prices() -> None:

@@ -7,12 +7,12 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
+from custom_components.tunnihind.core.tariff import Tariff
 from custom_components.tunnihind.ledger.completion import LedgerCompleter
 from custom_components.tunnihind.ledger.ledger import Ledger
 from custom_components.tunnihind.past.history import MarketHistory
 from custom_components.tunnihind.past.paid_prices import PaidPriceCalculator
-from custom_components.tunnihind.prices.tariff import Tariff
-from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
 from custom_components.tunnihind.server.clock import EntryClock
 from tests.support.household.timelines import NIGHT
 
@@ -35,8 +35,8 @@ async def test_while_one_look_waits_for_the_server_no_other_begins(hass: HomeAss
         await come.wait()
         return {}
 
-    paid = PaidPriceCalculator(step_s=HOUR_S, history=MarketHistory(fetch_month), tariff=Tariff())
-    ledger = WaitingLedger()
+    paid = PaidPriceCalculator(step_s=HOUR_S, history=MarketHistory(fetch_month, ESTONIA), tariff=Tariff())
+    ledger = WaitingLedger(ESTONIA)
     clock = EntryClock(is_rehearsal=False)
     completer = LedgerCompleter(hass, entry, clock, lambda: ledger, lambda: paid, lambda: None)
     for now in range(NIGHT + HOUR_S, NIGHT + 4 * HOUR_S, QUARTER_S):

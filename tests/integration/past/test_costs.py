@@ -18,7 +18,7 @@ from custom_components.tunnihind.past.paid_prices import (
     cost_rows,
     hourly_costs,
 )
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 HOUR = 1_768_374_000
 NO_RATE = LeftOutHour(LeftOutReason.NO_RATE)

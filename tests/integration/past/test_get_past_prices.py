@@ -11,7 +11,7 @@ from tests.integration.household.test_services import ask
 from tests.integration.past.conftest import Archive
 from tests.support.household.home import PUBLISHED_TODAY, MakeHome, instant, iso, shaped
 from tests.support.household.recording_proxy import RecordingProxy
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 FIRST = "2025-12-20T00:00:00+02:00"
 """The archive's first hour."""

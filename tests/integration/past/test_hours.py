@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.rates import Part
+from custom_components.tunnihind.core.tariff import Tariff, TariffRow
 from custom_components.tunnihind.past.paid_prices import (
     NO_PRICE,
     NO_READING,
@@ -17,9 +19,7 @@ from custom_components.tunnihind.past.paid_prices import (
     hours_between,
     left_out_ranges,
 )
-from custom_components.tunnihind.prices.rates import Part
-from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 HOUR = 1_768_374_000
 QUARTERS = [HOUR + i * QUARTER_S for i in range(4)]

@@ -18,7 +18,7 @@ from tests.integration.past.conftest import Archive
 from tests.integration.test_guide_examples import AUTOMATIONS, COSTS
 from tests.support.household.energy_meter import METER, even, read, read_by_five_minutes, read_counter, stored
 from tests.support.household.home import Home, instant
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 pytestmark = pytest.mark.usefixtures("recorder_mock")
 

@@ -16,7 +16,7 @@ from tests.integration.household.test_services import ask
 from tests.integration.past.conftest import Archive
 from tests.support.household.energy_meter import METER, even, read, stored
 from tests.support.household.home import instant
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 pytestmark = pytest.mark.usefixtures("recorder_mock")
 

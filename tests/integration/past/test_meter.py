@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.market import HOUR_S, QUARTER_S
 from custom_components.tunnihind.past.meter import (
     CounterReading,
     EnergyStretch,
@@ -16,7 +17,6 @@ from custom_components.tunnihind.past.meter import (
     with_trusted_counts,
 )
 from custom_components.tunnihind.past.paid_prices import FIVE_MIN_S
-from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
 
 START = 1_800_000_000 - 1_800_000_000 % HOUR_S
 TWO_HOURS = range(START, START + 2 * HOUR_S, FIVE_MIN_S)

@@ -12,7 +12,7 @@ from tests.integration.past.conftest import Archive
 from tests.support.household.energy_meter import METER, even, read, stored
 from tests.support.household.home import MakeHome, instant
 from tunnihind.api.models.service import Mode
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 from tunnihind.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("recorder_mock")

@@ -9,7 +9,7 @@ from tests.integration.household.test_services import ask
 from tests.integration.ledger.test_account_sensors import KILOWATTS, METER, METERED, Meter, attributes, window
 from tests.integration.past.conftest import Archive
 from tests.support.household.home import PLAN_ID
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 pytestmark = pytest.mark.usefixtures("recorder_mock")
 

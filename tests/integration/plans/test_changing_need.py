@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.market import HOUR_S, QUARTER_S
 from custom_components.tunnihind.household.planner import Planner
 from custom_components.tunnihind.plans.outcome import NoWindow, Window
 from custom_components.tunnihind.plans.plan import PlanStatus
 from custom_components.tunnihind.plans.settings import PlanError
-from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
+from custom_components.tunnihind.prices.timeline import Timeline
 from tests.integration.plans.test_switching import change, planner_of, restarted, subentry
 from tests.support.household.timelines import DAY_S, at, line, settled
 

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import pytest
 
+from custom_components.tunnihind.core.market import HOUR_S
 from custom_components.tunnihind.plans.outcome import NoWindow, NoWindowReason, Outcome, Window, outcome_from_dict
 from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
-from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
+from custom_components.tunnihind.prices.timeline import Timeline
 from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, at, hour, line, predicted, settled
 
 CHEAP_AT_3: Sequence[float] = [0.2, 0.2, 0.2, 0.1, 0.1, 0.2, *[0.3] * 18]

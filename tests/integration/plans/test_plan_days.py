@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.market import HOUR_S
 from custom_components.tunnihind.plans.outcome import Outcome, Window
 from custom_components.tunnihind.plans.plan import next_outcome, window_in_span
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
 from custom_components.tunnihind.plans.spans import latest_close_to_wait_for, spans
-from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
+from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.household.plan_days import Household, goes_on, noise, timeline_at, true_price
 from tests.support.household.timelines import DAY_S, QUARTER_S, at
 

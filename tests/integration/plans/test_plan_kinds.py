@@ -8,12 +8,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.market import HOUR_S
 from custom_components.tunnihind.plans.outcome import NoWindow, NoWindowReason, Outcome, Window, outcome_from_dict
 from custom_components.tunnihind.plans.plan import next_outcome, window_in_span, windows_after
 from custom_components.tunnihind.plans.saving import Cost
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.spans import Span
-from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
+from custom_components.tunnihind.prices.timeline import Timeline
 from tests.support.household.plan_days import Household, timeline_at
 from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, at, line, predicted, settled
 

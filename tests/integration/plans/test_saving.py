@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.market import HOUR_S, rounded_price
 from custom_components.tunnihind.plans.saving import average_percentiles, window_saving
-from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline, rounded
+from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.household.timelines import NIGHT, QUARTER_S, hour, line, predicted, settled
 
 P90 = NormalDist().inv_cdf(0.9)
@@ -56,7 +57,7 @@ def test_part_hours_count_by_their_time() -> None:
     saving = window_saving(timeline, [(NIGHT + 5 * QUARTER_S, NIGHT + 11 * QUARTER_S)], NIGHT + 2 * QUARTER_S)
     assert saving is not None
     # At once: half of the first hour, the second; the window: three quarters each of the second and third.
-    assert saving.expected == rounded((0.5 * 0.4 + 0.2) / 1.5 - (0.75 * 0.2 + 0.75 * 0.1) / 1.5)
+    assert saving.expected == rounded_price((0.5 * 0.4 + 0.2) / 1.5 - (0.75 * 0.2 + 0.75 * 0.1) / 1.5)
 
 
 def test_two_pieces_in_one_hour_both_count() -> None:

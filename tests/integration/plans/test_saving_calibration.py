@@ -12,12 +12,21 @@ from custom_components.tunnihind.plans.saving import Saving, average_percentiles
 from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.clocks import StillClock
 from tests.support.household.savings import Judged, as_came, as_issued, as_on_path, judged, reliability, share_inside
+from tunnihind.core.market import (
+    ESTONIA,
+    HOUR_S,
+    ZONES,
+    consumer_price,
+    day_end,
+    day_start,
+    delivery_day,
+    publication_time,
+)
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
 from tunnihind.forecast.run import Run, Runs
 from tunnihind.forecast.scenarios.dependence import ranks_of
 from tunnihind.forecast.scenarios.values import scenario_values
-from tunnihind.market import ESTONIA, HOUR_S, ZONES, consumer_price, day_end, day_start, delivery_day, publication_time
 from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.sources.simulated_market import SimulatedMarket
 

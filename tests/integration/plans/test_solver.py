@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.market import HOUR_S
 from custom_components.tunnihind.plans.solver import Job, Piece, cheapest_pieces, round_up_to_quarter, usable_pieces
-from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
+from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, settled
 
 PRICES = st.one_of(st.none(), st.sampled_from([-0.01, 0.0, 0.01, 0.010001, 0.02, 0.0301, 0.5]))

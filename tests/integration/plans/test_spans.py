@@ -8,10 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.market import ESTONIA, HOUR_S
 from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
 from custom_components.tunnihind.plans.spans import Span, longest_open_time_s, most_open_time_s, open_times, spans
-from custom_components.tunnihind.prices.days import instant_of, tallinn_time
-from custom_components.tunnihind.prices.timeline import HOUR_S
 from tests.support.household.timelines import DAY_S, QUARTER_S, at
 
 WALLS = st.one_of(
@@ -46,7 +45,7 @@ def spans_from(day: str, until: str, **form: object) -> list[tuple[str, str]]:
 
 
 def wall(instant: int) -> str:
-    return tallinn_time(instant).strftime("%a %d %H:%M")
+    return ESTONIA.local_time(instant).strftime("%a %d %H:%M")
 
 
 def hours_of(day: str, **form: object) -> float:
@@ -237,10 +236,10 @@ def is_between_bounds(plan: PlanSettings, quarter: int) -> bool:
     """Return whether a quarter lies between the bounds of a day, or of two days that touch or overlap."""
     if plan.earliest is None or plan.deadline is None:
         return True
-    today = tallinn_time(quarter).date()
+    today = ESTONIA.local_time(quarter).date()
     length = timedelta(days=plan.deadline <= plan.earliest)
     bounds = [
-        (instant_of(day, plan.earliest), instant_of(day + length, plan.deadline))
+        (ESTONIA.instant(day, plan.earliest), ESTONIA.instant(day + length, plan.deadline))
         for day in (today - timedelta(days=1), today)
     ]
     # A gap in the quarter begins with the quarter or with the end of a day's time.
@@ -258,7 +257,7 @@ def test_a_span_is_no_longer_than_its_days_and_the_hour_of_autumn(plan: PlanSett
 def test_a_span_closes_on_a_chosen_day_or_opens_on_one_without_a_deadline(plan: PlanSettings, since: int) -> None:
     for span in spans(plan, since, since + 30 * DAY_S):
         bound = span.opens if plan.deadline is None else span.closes
-        assert tallinn_time(bound).weekday() in plan.weekdays
+        assert ESTONIA.local_time(bound).weekday() in plan.weekdays
 
 
 @given(plans(), INSTANTS, st.integers(0, 40 * DAY_S))
@@ -271,10 +270,10 @@ def test_spans_are_the_same_at_any_time(plan: PlanSettings, since: int, later_s:
 
 @given(plans(), INSTANTS)
 def test_every_chosen_day_has_its_occurrence_save_one_that_spring_leaves_out(plan: PlanSettings, since: int) -> None:
-    day = tallinn_time(since).date()
+    day = ESTONIA.local_time(since).date()
     days = [day + timedelta(days=number) for number in range(28)]
     found = spans(plan, since - 5 * DAY_S, since + 35 * DAY_S)
-    bounds = {tallinn_time(_bound(plan, span)).date() for span in found}
+    bounds = {ESTONIA.local_time(_bound(plan, span)).date() for span in found}
     missing = [day for day in days if day.weekday() in plan.weekdays and day not in bounds]
     assert all(day.month == 3 and day.day >= 25 and day.weekday() == 6 for day in missing)
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from custom_components.tunnihind.core.market import HOUR_S
 from custom_components.tunnihind.plans.plan import PlanStatus, next_outcome, status_of, switched_off_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
-from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
+from custom_components.tunnihind.prices.timeline import Timeline
 from tests.support.household.timelines import NIGHT, line, settled
 
 CHEAP_AT_3 = line(settled(NIGHT, [0.2, 0.2, 0.2, 0.1, 0.1, *[0.3] * 19]))

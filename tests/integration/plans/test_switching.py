@@ -10,10 +10,11 @@ from homeassistant.config_entries import ConfigSubentry
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
 from custom_components.tunnihind.household.planner import Planner
 from custom_components.tunnihind.plans.outcome import NoWindow, Window
 from custom_components.tunnihind.plans.steering import PlanChange
-from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
+from custom_components.tunnihind.prices.timeline import Timeline
 from custom_components.tunnihind.storage import StoredState, stored_state_from
 from tests.support.household.timelines import DAY_S, NIGHT, line, predicted, settled
 
@@ -31,7 +32,7 @@ ONE_PIECE = st.builds(lambda quarters: {"duration": 15 * quarters, "split": Fals
 
 def planner_of(form: Mapping[str, Any], now: int = NIGHT) -> Planner:
     """Return a planner with one plan, made at `now` (UTC seconds)."""
-    planner = Planner()
+    planner = Planner(ESTONIA)
     planner.update_plans([subentry(form)], now)
     return planner
 
@@ -50,7 +51,7 @@ def change(planner: Planner, now: int, *, replan: bool = False, **fields: Any) -
 def restarted(planner: Planner, form: Mapping[str, Any]) -> Planner:
     """Return a planner that knows what this one stored."""
     stored = StoredState(outcomes=planner.outcomes, ran=planner.begun_windows, steered=planner.plans)
-    other = Planner()
+    other = Planner(ESTONIA)
     other.restore([subentry(form)], stored_state_from(json.loads(json.dumps(asdict(stored)))), NIGHT)
     return other
 

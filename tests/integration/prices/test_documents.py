@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.prices.zones import Zone
+from custom_components.tunnihind.core.market import ESTONIA, FINLAND, HOUR_S, LATVIA, MARKETS, Market
 from custom_components.tunnihind.server.answers import About, Backtest, Band, MarketPrices
 from custom_components.tunnihind.server.documents import (
     MalformedDocument,
@@ -20,7 +20,6 @@ from custom_components.tunnihind.server.documents import (
 )
 from tests.support.api.api_documents import ABOUT, FORECAST, NOW, SERIES, Place, altered, lacking
 from tests.support.markets.price_strategies import answers
-from tunnihind.market import HOUR_S
 
 HOUR = NOW - NOW % HOUR_S
 json_values = st.recursive(
@@ -212,9 +211,9 @@ def test_a_description_that_is_not_ours_is_refused_by_the_name_of_its_field(fiel
         about_from(altered(ABOUT, (field,), value))
 
 
-@pytest.mark.parametrize("zone", [*Zone])
-def test_prices_of_each_of_the_four_zones_are_read(zone: Zone) -> None:
-    assert market_prices_from({**FORECAST, "zone": zone.value}).zone is zone
+@pytest.mark.parametrize("zone", [*MARKETS.values()])
+def test_prices_of_each_of_the_four_zones_are_read(zone: Market) -> None:
+    assert market_prices_from({**FORECAST, "zone": zone.code}).zone == zone.code
 
 
 @pytest.mark.parametrize("zone", ["SE3", "ee", "Estonia"])
@@ -227,15 +226,15 @@ def test_prices_of_any_other_zone_are_refused_by_its_name(zone: str) -> None:
 def test_the_zones_of_a_server_are_read_with_their_paths_below_the_first_one(root: str) -> None:
     zones = [{"zone": "FI", "url": root}, {"zone": "EE", "url": f"{root}/ee"}, {"zone": "SE3", "url": f"{root}/se3"}]
     about = about_from({**ABOUT, "zone": "EE", "instanceId": "other", "zones": zones})
-    assert about.zones == {Zone.FI: "", Zone.EE: "/ee"}
-    assert about.instance_id_of(Zone.FI) == "other-fi"
+    assert about.zones == {"FI": "", "EE": "/ee"}
+    assert about.instance_id_of(FINLAND) == "other-fi"
 
 
 def test_past_prices_of_another_zone_are_refused() -> None:
     document = {"zone": "LV", "currency": "EUR", "prices": [{"ts": HOUR, "eurMwh": 70.0}]}
-    assert history_prices_from(document, Zone.LV) == {HOUR: 70.0}
+    assert history_prices_from(document, LATVIA) == {HOUR: 70.0}
     with pytest.raises(MalformedDocument, match="zone"):
-        history_prices_from(document, Zone.EE)
+        history_prices_from(document, ESTONIA)
 
 
 def test_settled_prices_are_read_from_the_series() -> None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.market import HOUR_S
+from custom_components.tunnihind.core.tariff import Tariff
 from custom_components.tunnihind.household.prices_now import timeline_of
-from custom_components.tunnihind.prices.tariff import Tariff
-from custom_components.tunnihind.prices.timeline import HOUR_S
 from custom_components.tunnihind.server.answers import Band, MarketPrices
 from custom_components.tunnihind.server.known import (
     KEPT_PRICES_S,

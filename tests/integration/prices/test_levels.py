@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.prices.timeline import HOUR_S, Level, Period, is_cheap, level, rank
+from custom_components.tunnihind.core.levels import Level, levels
+from custom_components.tunnihind.core.market import HOUR_S
+from custom_components.tunnihind.prices.timeline import Period, is_cheap, rank
 from tests.support.markets.price_strategies import eur_kwh
 
 
@@ -15,6 +17,10 @@ def _day(prices: Sequence[float]) -> list[Period]:
         Period(place * HOUR_S, (place + 1) * HOUR_S, price, price, price, settled=True)
         for place, price in enumerate(prices)
     ]
+
+
+def levels_of(day: Sequence[Period]) -> list[Level]:
+    return levels([hour.price for hour in day])
 
 
 days = st.lists(eur_kwh, min_size=23, max_size=25).map(_day)
@@ -37,23 +43,23 @@ def test_different_prices_take_every_place_once(day: list[Period]) -> None:
 
 @given(days)
 def test_a_more_expensive_hour_never_has_a_lower_level(day: list[Period]) -> None:
-    levels = [_ORDER.index(level(hour, day)) for hour in sorted(day, key=lambda hour: hour.price)]
-    assert levels == sorted(levels)
+    found = [_ORDER.index(level) for level in levels(sorted(hour.price for hour in day))]
+    assert found == sorted(found)
 
 
 @given(even_days)
 def test_levels_are_fifths(day: list[Period]) -> None:
-    counts = [[level(hour, day) for hour in day].count(each) for each in Level]
+    counts = [levels_of(day).count(each) for each in Level]
     assert max(counts) - min(counts) <= 1
 
 
 @given(days)
 def test_a_day_and_its_mirror_have_mirrored_levels(day: list[Period]) -> None:
     mirror = _day([-hour.price for hour in day])
-    for hour, mirrored in zip(day, mirror, strict=True):
+    for hour, level, mirrored in zip(day, levels_of(day), levels_of(mirror), strict=True):
         exact = (rank(hour, day) - 1 + sum(other.price == hour.price for other in day) / 2) * 5 / len(day)
         if exact % 1:  # right on a border the upper one is meant, in the mirror too
-            assert _ORDER.index(level(hour, day)) == 4 - _ORDER.index(level(mirrored, mirror))
+            assert _ORDER.index(level) == 4 - _ORDER.index(mirrored)
 
 
 @given(days, st.integers(1, 24))
@@ -67,6 +73,6 @@ def test_exactly_the_chosen_hours_are_cheap_and_the_earliest_of_equal_ones(day: 
 @pytest.mark.parametrize("hours", [23, 24, 25])
 def test_every_hour_of_a_flat_day_is_normal_and_first_but_only_six_are_cheap(hours: int) -> None:
     day = _day([0.05] * hours)
-    assert {level(hour, day) for hour in day} == {Level.NORMAL}
+    assert set(levels_of(day)) == {Level.NORMAL}
     assert {rank(hour, day) for hour in day} == {1}
     assert [hour for hour in day if is_cheap(hour, day, cheap_hours=6)] == day[:6]

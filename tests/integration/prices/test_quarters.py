@@ -6,13 +6,14 @@ from datetime import date
 import pytest
 from hypothesis import given
 
+from custom_components.tunnihind.core.levels import Level
+from custom_components.tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
+from custom_components.tunnihind.core.tariff import Tariff
 from custom_components.tunnihind.household.prices_now import PricesNow, timeline_of
 from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.days import Day, day_of
-from custom_components.tunnihind.prices.tariff import Tariff
-from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Level
 from custom_components.tunnihind.server.answers import Band, MarketPrices
 from custom_components.tunnihind.server.known import merged_answers
 from tests.support.markets.price_strategies import answers
@@ -42,7 +43,7 @@ def seen_at(now: int, known: MarketPrices) -> PricesNow:
 
 @pytest.mark.parametrize(("date_", "quarters"), DAYS)
 def test_a_day_of_quarters_is_whole_with_all_of_them(date_: date, quarters: int) -> None:
-    day = day_of(date_)
+    day = day_of(ESTONIA, date_)
     known = answer(day, QUARTER_S)
     view = seen_at(day.start, known)
     assert len(view.settled_periods_on(view.today)) == quarters
@@ -55,7 +56,7 @@ def test_a_day_of_quarters_is_whole_with_all_of_them(date_: date, quarters: int)
 
 @pytest.mark.parametrize(("date_", "quarters"), DAYS)
 def test_current_and_next_price_change_with_each_quarter(date_: date, quarters: int) -> None:
-    day = day_of(date_)
+    day = day_of(ESTONIA, date_)
     view = seen_at(day.start + HOUR_S + QUARTER_S + 60, answer(day, QUARTER_S))
     assert view.current_period is not None
     assert view.next_period is not None
@@ -72,14 +73,14 @@ def test_current_and_next_price_change_with_each_quarter(date_: date, quarters: 
 
 @pytest.mark.parametrize("step_s", [HOUR_S, QUARTER_S])
 def test_six_cheap_hours_last_six_hours_in_any_periods(step_s: int) -> None:
-    day = day_of(date(2026, 1, 14))
+    day = day_of(ESTONIA, date(2026, 1, 14))
     known = answer(day, step_s)
     cheap = [start for start in known.settled if seen_at(start, known).is_cheap]
     assert cheap == list(range(day.start, day.start + 6 * HOUR_S, step_s))
 
 
 def test_a_plan_runs_in_the_cheapest_quarters() -> None:
-    day = day_of(date(2026, 1, 14))
+    day = day_of(ESTONIA, date(2026, 1, 14))
     known = answer(day, QUARTER_S)
     dip = day.start + 10 * HOUR_S + 2 * QUARTER_S
     known.settled.update({dip: -5.0, dip + QUARTER_S: -5.0})
@@ -90,13 +91,13 @@ def test_a_plan_runs_in_the_cheapest_quarters() -> None:
 
 
 def test_hours_known_from_before_do_not_mix_with_quarters() -> None:
-    day = day_of(date(2026, 1, 14))
+    day = day_of(ESTONIA, date(2026, 1, 14))
     hours, quarters = answer(day, HOUR_S), answer(day, QUARTER_S)
     assert merged_answers(hours, quarters, day.start) == quarters
 
 
 def test_quarters_known_from_before_count_as_hours_where_only_hours_come() -> None:
-    day = day_of(date(2026, 1, 14))
+    day = day_of(ESTONIA, date(2026, 1, 14))
     hours, quarters = answer(day, HOUR_S), answer(day, QUARTER_S)
     later = replace(hours, settled={start: 9.0 for start in hours.settled if start >= day.start + 5 * HOUR_S})
     known = merged_answers(quarters, later, day.start)

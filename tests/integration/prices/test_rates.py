@@ -5,13 +5,13 @@ from itertools import pairwise
 
 import pytest
 
-from custom_components.tunnihind.prices.network_clock import NetworkRatePeriod, network_rate_period
-from custom_components.tunnihind.prices.rates import FEE_RATES, NETWORK_RATES, Package, Part, nearest_rate
-from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
+from custom_components.tunnihind.core.network_clock import NetworkRatePeriod, network_rate_period
+from custom_components.tunnihind.core.rates import FEE_RATES, NETWORK_RATES, Package, Part, nearest_rate
+from custom_components.tunnihind.core.tariff import Tariff, TariffRow
 from tests.support.household.home import instant
 
 TABLE = [*NETWORK_RATES.values(), *FEE_RATES.values()]
-FOLLOWED = frozenset(Part) - {Part.MARGIN}
+FOLLOWED = frozenset({Part.NETWORK, *FEE_RATES})
 
 
 def cents(part: Part, at: str, package: Package = Package.VORK_5) -> float:
@@ -24,7 +24,7 @@ def cents(part: Part, at: str, package: Package = Package.VORK_5) -> float:
 
 def test_every_package_and_every_fee_but_the_margin_is_in_the_table() -> None:
     assert NETWORK_RATES.keys() == set(Package) - {Package.OWN}
-    assert FEE_RATES.keys() == set(Part) - {Part.MARGIN, Part.NETWORK}
+    assert FEE_RATES.keys() == set(Part) - {Part.MARGIN, Part.NETWORK, Part.OTHER}
 
 
 @pytest.mark.parametrize("entries", TABLE)
@@ -141,7 +141,8 @@ def test_before_the_table_begins_the_nearest_entry_is_the_first() -> None:
 @pytest.mark.parametrize("day", ["2027-03-28", "2026-10-25"])
 def test_on_the_days_the_clocks_change_the_hours_are_those_of_the_wall(day: str) -> None:
     at = {
-        hour: network_rate_period(datetime.fromisoformat(f"{day}T{hour:02}:00"), has_peaks=True) for hour in range(24)
+        hour: network_rate_period(datetime.fromisoformat(f"{day}T{hour:02}:00"), "EE", has_peaks=True)
+        for hour in range(24)
     }
     peak = range(16, 20) if day == "2027-03-28" else range(0)
     assert [hour for hour, now in at.items() if now is NetworkRatePeriod.REST_DAY_PEAK] == list(peak)

@@ -1,32 +1,27 @@
-"""Levels, late prices, stale forecasts, night rate and VAT: the integration, by the cases all programs share."""
+"""Levels, colours, average bands, late prices and stale forecasts: the integration."""
 
-from datetime import date
 from itertools import pairwise
 
 import pytest
 
 from custom_components.tunnihind.card.columns import household_columns
+from custom_components.tunnihind.core.levels import levels
+from custom_components.tunnihind.core.market import ESTONIA
+from custom_components.tunnihind.core.tariff import Tariff
 from custom_components.tunnihind.household.prices_now import PricesNow, timeline_of
 from custom_components.tunnihind.household.problems import problems
 from custom_components.tunnihind.plans.saving import average_percentiles
 from custom_components.tunnihind.prices.days import day_at
-from custom_components.tunnihind.prices.rates import Package
-from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
-from custom_components.tunnihind.prices.timeline import Period, level
-from custom_components.tunnihind.prices.zones import Zone, legal_vat_rate
+from custom_components.tunnihind.prices.timeline import Period
 from custom_components.tunnihind.server.answers import Band, MarketPrices
 from custom_components.tunnihind.server.polling import Problem, ServerStatus
 from tests.support.household.home import instant
 from tests.support.shared_rules import (
     AVERAGE_BAND,
     HOUR_S,
-    LATE_PRICES,
     LEVELS,
-    NIGHT_RATE,
     SCALE,
-    STALE_FORECAST,
     TINTS,
-    VAT_RATE,
 )
 from tests.support.shared_rules import Band as Percentiles
 
@@ -53,11 +48,7 @@ def problems_at(now: int, *, settled_until: int, forecast_age_s: int = 0) -> lis
 
 @pytest.mark.parametrize(("prices", "expected"), LEVELS.values(), ids=LEVELS)
 def test_the_hours_of_a_day_are_sorted_into_fifths(prices: list[float], expected: list[str]) -> None:
-    day = [
-        Period(place * HOUR_S, (place + 1) * HOUR_S, price, price, price, settled=True)
-        for place, price in enumerate(prices)
-    ]
-    assert [level(hour, day) for hour in day] == expected
+    assert levels(prices) == expected
 
 
 def test_the_card_gets_the_places_of_the_same_colours() -> None:
@@ -71,33 +62,16 @@ def test_the_card_gets_the_places_of_the_same_colours() -> None:
     assert [names[place] for place in columns["tint"] if place is not None] == list(TINTS.values())
 
 
-@pytest.mark.parametrize(("age_s", "is_stale"), STALE_FORECAST.items())
+@pytest.mark.parametrize(("age_s", "is_stale"), [(0, False), (3 * HOUR_S, False), (3 * HOUR_S + 1, True)])
 def test_data_problem_calls_the_same_forecast_stale(age_s: int, *, is_stale: bool) -> None:
-    found = problems_at(MORNING, settled_until=day_at(MORNING).end + HOUR_S, forecast_age_s=age_s)
+    found = problems_at(MORNING, settled_until=day_at(ESTONIA, MORNING).end + HOUR_S, forecast_age_s=age_s)
     assert (Problem.FORECAST_STALE in found) is is_stale
 
 
-@pytest.mark.parametrize(("at", "is_late"), LATE_PRICES.items())
+@pytest.mark.parametrize(("at", "is_late"), [("2026-01-14T15:29:59+02:00", False), ("2026-01-14T15:30:00+02:00", True)])
 def test_data_problem_calls_the_prices_of_tomorrow_late(at: str, *, is_late: bool) -> None:
     now = instant(at)
-    assert (Problem.PRICES_LATE in problems_at(now, settled_until=day_at(now).end + HOUR_S)) is is_late
-
-
-@pytest.mark.parametrize(("start", "is_night"), NIGHT_RATE.items())
-def test_the_network_night_rate_holds_in_the_same_hours(start: str, *, is_night: bool) -> None:
-    tariff = Tariff(chosen_vat_rate=0, rows=[TariffRow(network_day=1.0, network_night=2.0)])
-    assert tariff.price(0, instant(start)) == (2.0 if is_night else 1.0)
-
-
-@pytest.mark.parametrize(("start", "is_night"), NIGHT_RATE.items())
-def test_the_night_rate_of_a_package_holds_in_the_same_hours(start: str, *, is_night: bool) -> None:
-    row = TariffRow(vat_rate=0, package=Package.VORK_2, network_day=1.0, network_night=2.0)
-    assert Tariff(rows=[row]).price(0, instant(start)) == (2.0 if is_night else 1.0)
-
-
-@pytest.mark.parametrize(("day", "rate"), VAT_RATE.items())
-def test_vat_is_the_laws_by_date(day: str, rate: float) -> None:
-    assert legal_vat_rate(Zone.EE, date.fromisoformat(day)) == rate
+    assert (Problem.PRICES_LATE in problems_at(now, settled_until=day_at(ESTONIA, now).end + HOUR_S)) is is_late
 
 
 @pytest.mark.parametrize(("prices", "band"), AVERAGE_BAND.values(), ids=AVERAGE_BAND)

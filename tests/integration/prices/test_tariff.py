@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.prices.days import tallinn_time
-from custom_components.tunnihind.prices.rates import Package, Part
-from custom_components.tunnihind.prices.tariff import Tariff, TariffRow, tariff_from
-from custom_components.tunnihind.prices.timeline import HOUR_S
+from custom_components.tunnihind.core.market import HOUR_S
+from custom_components.tunnihind.core.rates import FEE_RATES, Package, Part
+from custom_components.tunnihind.core.tariff import Tariff, TariffRow
+from custom_components.tunnihind.prices.tariff_options import tariff_from
 from tests.support.household.home import instant
 from tests.support.markets.price_strategies import HOURS, eur_mwh, hour_starts
-from tunnihind.market import ESTONIA, consumer_price, vat_rate_at
+from tunnihind.core.market import ESTONIA, consumer_price, vat_rate_at
 
 fees = st.integers(-1_000, 10_000).map(lambda price: price / 100_000)
 rows = st.builds(
@@ -24,7 +24,7 @@ rows = st.builds(
     valid_from=st.none(),
     vat_rate=st.none() | st.sampled_from([0.0, 0.22, 0.24]),
     package=st.sampled_from(Package),
-    parts_from_table=st.frozensets(st.sampled_from(sorted(set(Part) - {Part.MARGIN}))),
+    parts_from_table=st.frozensets(st.sampled_from([Part.NETWORK, *FEE_RATES])),
     margin=fees,
     balancing=fees,
     network_day=fees,
@@ -219,7 +219,7 @@ def test_night_and_day_rate_follow_the_wall_clock_in_every_hour_of_six_years(sta
     tariff = Tariff(
         chosen_vat_rate=0.0, rows=[DAY_AND_NIGHT], weekends_at_night_rate=False, holidays_at_night_rate=False
     )
-    assert tariff.price(0.0, start) == (1.0 if 7 <= tallinn_time(start).hour < 22 else 0.5)
+    assert tariff.price(0.0, start) == (1.0 if 7 <= ESTONIA.local_time(start).hour < 22 else 0.5)
 
 
 def test_options_are_in_cents_and_percent() -> None:
@@ -269,7 +269,7 @@ def test_a_row_of_the_options_may_follow_the_table() -> None:
 
 
 def test_years_of_past_prices_take_little_memory() -> None:
-    tariff = Tariff(rows=[TariffRow(package=Package.VORK_5, parts_from_table=frozenset(Part) - {Part.MARGIN})])
+    tariff = Tariff(rows=[TariffRow(package=Package.VORK_5, parts_from_table=frozenset({Part.NETWORK, *FEE_RATES}))])
     start = instant("2026-06-01T00:00+03:00")
     tracemalloc.start()
     try:

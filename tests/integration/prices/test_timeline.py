@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Period, Timeline
+from custom_components.tunnihind.core.market import HOUR_S, QUARTER_S
+from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.markets.price_strategies import HOURS, lines
 
 _PLACES = st.integers(-2 * HOUR_S, 64 * HOUR_S) | st.integers(-2, 64).map(lambda hours: hours * HOUR_S)

@@ -8,12 +8,13 @@ from typing import Any, Final
 
 import pytest
 
+from custom_components.tunnihind.core.rates import FEE_RATES, Part
+from custom_components.tunnihind.core.tariff import Tariff
 from custom_components.tunnihind.prices.billing import selling_price
-from custom_components.tunnihind.prices.rates import Part
-from custom_components.tunnihind.prices.tariff import Tariff, tariff_from
+from custom_components.tunnihind.prices.tariff_options import tariff_from
 from tests.support.household.home import instant
 
-FOLLOWED: Final = [part.value for part in Part if part is not Part.MARGIN]
+FOLLOWED: Final = [Part.NETWORK.value, *FEE_RATES]
 
 
 def tariff(**options: Any) -> Tariff:  # noqa: ANN401  whatever the options keep

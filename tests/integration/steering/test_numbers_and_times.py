@@ -23,7 +23,7 @@ from tests.support.household.steering import (
     switch,
     update,
 )
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 
 async def test_numbers_and_times_show_the_forms_values_and_change_the_plan_at_once(car: Home) -> None:

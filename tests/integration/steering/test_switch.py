@@ -16,7 +16,7 @@ from tests.support.household.steering import (
     switch,
     update,
 )
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 
 async def test_a_plan_switched_off_has_no_window_and_that_reason(night: Home) -> None:

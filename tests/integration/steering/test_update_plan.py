@@ -30,7 +30,7 @@ from tests.support.household.steering import (
     update,
     window_of,
 )
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 
 async def test_the_action_changes_several_fields_and_returns_the_window(car: Home) -> None:

@@ -10,10 +10,10 @@ import pytest
 from tests.support.api.api_server import RunningServer, Serve
 from tests.support.pages.scored_data import SCORED, SCORED_DAY
 from tunnihind.api.served_data import ServedData
+from tunnihind.core.market import ESTONIA
 from tunnihind.forecast.scoring.decisions import Savings
 from tunnihind.forecast.scoring.live_scores import DayScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import ESTONIA
 
 NAN = float("nan")
 

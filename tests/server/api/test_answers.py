@@ -17,9 +17,7 @@ from tunnihind.api.models.prices import (
     SeriesResponse,
 )
 from tunnihind.api.served_data import Percentiles, ServedData
-from tunnihind.forecast.run import Run
-from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import (
+from tunnihind.core.market import (
     DAY_S,
     HOUR_S,
     consumer_price,
@@ -28,6 +26,8 @@ from tunnihind.market import (
     hours_of,
     rounded_market_price,
 )
+from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 

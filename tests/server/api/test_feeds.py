@@ -26,8 +26,17 @@ from tunnihind.api.feeds import (
     feed_prices,
 )
 from tunnihind.api.served_data import ServedData, ServedSeries, issued_forecasts, runs_at_step, settled_period_prices
+from tunnihind.core.market import (
+    DAY_S,
+    ESTONIA,
+    HOUR_S,
+    QUARTER_S,
+    consumer_price,
+    day_end,
+    day_start,
+    rounded_market_price,
+)
 from tunnihind.errors import NoPriceAhead
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, rounded_market_price
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 

@@ -6,7 +6,7 @@ from tests.support.api.api_server import HOUR, Answer, Serve, make_run, make_vie
 from tunnihind.api.health import judge_readiness
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server import STOPPING_KEY
-from tunnihind.market import ESTONIA, HOUR_S
+from tunnihind.core.market import ESTONIA, HOUR_S
 
 NOW = HOUR + 600
 

@@ -14,7 +14,7 @@ from tests.support.api.api_server import Answer, RunningServer, Serve, no_prices
 from tests.support.clocks import local
 from tests.support.store.stores import day_range, whole_day
 from tunnihind.api.history import FIRST_MONTH, Month, ReadMonthPrices
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, rounded_market_price
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, rounded_market_price
 from tunnihind.store.prices import AGREED, Price
 from tunnihind.store.store import Store
 

@@ -12,7 +12,7 @@ from tests.support.api.api_server import HOUR, Answer, RunningServer, Serve, mak
 from tunnihind.api.feeds import FEED_FORMATS
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import DAY_S, ESTONIA, FINLAND, HOUR_S, QUARTER_S
+from tunnihind.core.market import DAY_S, ESTONIA, FINLAND, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 EVERY_ANSWER = {

@@ -11,8 +11,8 @@ from tests.support.store.pipelines import quarters_of
 from tunnihind.api.answers import forecast_response, series_response
 from tunnihind.api.periods import ServedPeriods, served_periods
 from tunnihind.api.served_data import ServedData, issued_forecasts, runs_at_step
+from tunnihind.core.market import HOUR_S, QUARTER_S, floor_hour
 from tunnihind.forecast.run import Run
-from tunnihind.market import HOUR_S, QUARTER_S, floor_hour
 from tunnihind.settings import Settings
 
 SETTINGS = Settings()

@@ -12,8 +12,8 @@ from tests.support.store.pipelines import quarters_of
 from tunnihind.api.answers import forecast_response, quarters_response
 from tunnihind.api.models.prices import QuartersResponse
 from tunnihind.api.served_data import Percentiles, ServedData
+from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S, QUARTERS_SINCE, day_start, floor_hour
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, QUARTERS_SINCE, day_start, floor_hour
 from tunnihind.settings import Settings
 
 SETTINGS = Settings(public_url="https://tunnihind.example")

@@ -12,8 +12,8 @@ from tests.support.store.pipelines import plain_run, quarters_of
 from tests.support.store.stores import HOURS, QUARTERS, store_quotes
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 

@@ -14,7 +14,7 @@ from tunnihind.api.http.headers import coding_for_field
 from tunnihind.api.scenarios import scenarios_response
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 from tunnihind.settings import Settings
 
 SETTINGS = Settings(public_url="https://tunnihind.example")

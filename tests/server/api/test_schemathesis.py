@@ -10,7 +10,7 @@ import pytest
 from tests.support.api.api_server import Serve, make_view
 from tunnihind.api.feeds import FEED_FORMATS
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import ESTONIA
+from tunnihind.core.market import ESTONIA
 
 
 @pytest.mark.parametrize(

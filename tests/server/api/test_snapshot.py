@@ -10,8 +10,8 @@ from tunnihind.api.answers import forecast_response
 from tunnihind.api.models.prices import ForecastResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
+from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S
 from tunnihind.errors import StoreError
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 

@@ -23,7 +23,7 @@ from tests.benchmarks import bench_requests
 from tests.support.markets.sample_prices import made_up_quotes, write_prices
 from tests.support.scripts import PROJECT
 from tests.support.store.stores import day_range, whole_day
-from tunnihind.market import DAY_S, HOUR_S, day_end, day_start
+from tunnihind.core.market import DAY_S, HOUR_S, day_end, day_start
 from tunnihind.store.store import Store
 
 RUN_BY_PYTEST: Final = PROJECT / "tests/benchmarks/bench_integration.py"

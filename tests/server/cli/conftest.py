@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from tests.support.store.pipelines import QuickModel
 from tunnihind.cli.main import main
-from tunnihind.market import Market, day_end, day_start, delivery_day
+from tunnihind.core.market import Market, day_end, day_start, delivery_day
 
 type Price = Callable[[int], float]
 type Run = Callable[..., Result]

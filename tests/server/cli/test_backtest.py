@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.server.cli.conftest import Price, Run, lively
+from tunnihind.core.market import HOUR_S, QUARTER_S, day_end, day_start
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start
 
 SPAN = ("--from", "2024-03-10", "--to", "2024-04-20")
 """A span of 42 delivery days. One of them has 23 hours."""

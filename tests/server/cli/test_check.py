@@ -12,7 +12,7 @@ from click.testing import Result
 from tests.server.cli.conftest import Run
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import flat_quotes
-from tunnihind.market import QUARTER_S, delivery_day
+from tunnihind.core.market import QUARTER_S, delivery_day
 
 type Check = Callable[..., Awaitable[Result]]
 

@@ -14,7 +14,7 @@ from tests.support.markets.sample_prices import made_up_quotes, write_prices
 from tests.support.store.pipelines import plain_run, plain_runs
 from tests.support.store.stores import HOURS, QUARTERS, utc
 from tests.support.upstreams.elering import Quotes
-from tunnihind.market import HOUR_S, QUARTER_S, QUARTERS_SINCE, delivery_day
+from tunnihind.core.market import HOUR_S, QUARTER_S, QUARTERS_SINCE, delivery_day
 from tunnihind.store.store import Store
 
 INSTANT = "2024-04-20T10:00:00Z"

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from tests.server.cli.conftest import FIRST, LAST, Run, lively
 from tunnihind.cli.main import main
-from tunnihind.market import day_end, day_start
+from tunnihind.core.market import day_end, day_start
 from tunnihind.store.store import Store
 
 AS_OF = "2024-04-20T10:00:00Z"

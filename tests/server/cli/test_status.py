@@ -2,7 +2,7 @@ from pathlib import Path
 
 from tests.support.store.stores import DAY, series, whole_day
 from tunnihind.cli.inspect import read_status, status_lines
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.store.store import Store
 
 NOW = 1_765_792_800

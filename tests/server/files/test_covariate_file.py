@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.server.files.conftest import Write
+from tunnihind.core.market import DAY_S, HOUR_S
 from tunnihind.errors import ImportFileError
 from tunnihind.files.covariate_file import CovariateFile, read_covariates
-from tunnihind.market import DAY_S, HOUR_S
 
 ISSUE = 1_765_753_321
 """An issue may have any second: 2025-12-14T23:02:01Z."""

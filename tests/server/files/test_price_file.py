@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.server.files.conftest import Write
+from tunnihind.core.market import HOUR_S, QUARTER_S, ZONES, PriceLimits, day_end, day_start, hours_of
 from tunnihind.errors import ImportFileError
 from tunnihind.files.price_file import PriceFile, read_prices
-from tunnihind.market import HOUR_S, QUARTER_S, ZONES, PriceLimits, day_end, day_start, hours_of
 from tunnihind.store.prices import Price
 
 HOUR = 1_765_753_200

@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime
 import numpy as np
 import pytest
 
+from tunnihind.core.market import ZONES, day_end, day_start, market_time_unit, publication_time
 from tunnihind.forecast.known import Archive, CovariateArchive, KnownPrice, PriceArchive
 from tunnihind.forecast.known_days.grid import days_between
-from tunnihind.market import ZONES, day_end, day_start, market_time_unit, publication_time
 
 type Rule = Callable[[int], float]
 

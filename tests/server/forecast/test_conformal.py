@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from tunnihind.core.market import PriceLimits
 from tunnihind.forecast.intervals.conformal import (
     lowest_likely_price,
     nondecreasing_lead_values,
@@ -11,7 +12,6 @@ from tunnihind.forecast.intervals.conformal import (
     signed_distances,
 )
 from tunnihind.forecast.known import Floats
-from tunnihind.market import PriceLimits
 
 LIMITS = PriceLimits(-500.0, 4000.0)
 prices = npst.arrays(np.float64, (7, 24), elements=st.floats(-500, 4000))

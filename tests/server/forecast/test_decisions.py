@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, WEEK_S, day_start, hours_of
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult
 from tunnihind.forecast.scoring.decisions import (
@@ -23,7 +24,6 @@ from tunnihind.forecast.scoring.decisions import (
     week_savings,
 )
 from tunnihind.forecast.scoring.report import BacktestReport
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, WEEK_S, day_start, hours_of
 from tunnihind.price_series import PriceSeries
 
 PRICES = st.floats(-500, 4000).map(lambda price: round(price, 2))

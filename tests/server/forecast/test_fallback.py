@@ -9,6 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from tunnihind.core.market import (
+    DELIVERY_TZ,
+    ESTONIA,
+    HOUR_S,
+    PriceLimits,
+    SeriesKey,
+    day_end,
+    day_start,
+    delivery_day,
+    floor_hour,
+    hours_of,
+)
 from tunnihind.forecast.known import (
     Archive,
     CovariateArchive,
@@ -21,18 +33,6 @@ from tunnihind.forecast.known import (
 from tunnihind.forecast.known_days.calendar import day_class
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
-from tunnihind.market import (
-    DELIVERY_TZ,
-    ESTONIA,
-    HOUR_S,
-    PriceLimits,
-    SeriesKey,
-    day_end,
-    day_start,
-    delivery_day,
-    floor_hour,
-    hours_of,
-)
 from tunnihind.price_series import PriceSeries
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tunnihind.core.market import ESTONIA, HOUR_S, day_end, day_start, delivery_day
 from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
-from tunnihind.market import ESTONIA, HOUR_S, day_end, day_start, delivery_day
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]
 type Utc = Callable[..., int]

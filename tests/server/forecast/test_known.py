@@ -5,8 +5,8 @@ from datetime import date
 import numpy as np
 import pytest
 
+from tunnihind.core.market import HOUR_S, QUARTER_S, SeriesKey
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive, PriceHistory
-from tunnihind.market import HOUR_S, QUARTER_S, SeriesKey
 from tunnihind.price_series import PriceSeries
 
 START = 1_765_753_200

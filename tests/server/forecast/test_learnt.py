@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tests.support.markets.mean_model import Mean
 from tests.support.markets.windy_market import windy_archive, with_covariates
+from tunnihind.core.market import DAY_S, ESTONIA, day_end, day_start
 from tunnihind.forecast.columns.lead import ColumnData
 from tunnihind.forecast.known import Archive, Floats, IssuedSeries, KnownData
 from tunnihind.forecast.known_days.known_days import KnownDays
@@ -22,7 +23,6 @@ from tunnihind.forecast.replay.learner import Learner, RowBlocks
 from tunnihind.forecast.replay.learnt import LearntData
 from tunnihind.forecast.replay.replay import era_start
 from tunnihind.forecast.run import LEAD_DAYS
-from tunnihind.market import DAY_S, ESTONIA, day_end, day_start
 
 type Utc = Callable[..., int]
 

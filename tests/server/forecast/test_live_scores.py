@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.markets.runs import run_with
+from tunnihind.core.market import HOUR_S, day_end, day_start, gate_closure
 from tunnihind.forecast.run import LEAD_DAYS, Run
 from tunnihind.forecast.scoring.live_scores import (
     WINDOWS_DAYS,
@@ -16,7 +17,6 @@ from tunnihind.forecast.scoring.live_scores import (
     window_scores,
 )
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import HOUR_S, day_end, day_start, gate_closure
 from tunnihind.price_series import PriceSeries
 
 NEWEST = date(2025, 11, 30)

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tunnihind.core.market import PriceLimits
 from tunnihind.forecast.intervals.conformal import (
     calibrated_percentiles,
     lowest_likely_price,
@@ -13,7 +14,6 @@ from tunnihind.forecast.intervals.conformal import (
 from tunnihind.forecast.intervals.median_error import p50_moved_by_error
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
-from tunnihind.market import PriceLimits
 
 LEADS, HOURS = 7, 24
 LIMITS = PriceLimits(-500.0, 4000.0)

@@ -8,12 +8,12 @@ import pytest
 
 from tests.support.markets.mean_model import Mean
 from tests.support.markets.windy_market import windy_archive
+from tunnihind.core.market import ESTONIA
 from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN_PRICES, WEATHER
 from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN_COLUMN
 from tunnihind.forecast.columns.table import ColumnGroup, InputRows
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, Floats
-from tunnihind.market import ESTONIA
 
 type Utc = Callable[..., int]
 

@@ -5,10 +5,10 @@ from datetime import date
 import numpy as np
 import pytest
 
+from tunnihind.core.market import ESTONIA, day_end, day_start
 from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult
 from tunnihind.forecast.scoring.report import BacktestReport
-from tunnihind.market import ESTONIA, day_end, day_start
 
 type Utc = Callable[..., int]
 

@@ -86,7 +86,13 @@ def test_the_archive_holds_the_integration_and_nothing_else(project: Path) -> No
     files = [path for path in integration.rglob("*") if path.is_file() and path.parent.name != "__pycache__"]
     assert packed == {path.relative_to(integration).as_posix(): path.read_bytes() for path in files}
     # HACS unpacks the archive into custom_components/tunnihind, where Home Assistant looks for these files.
-    assert {"manifest.json", "__init__.py", "translations/en.json", "brand/icon.png"} <= packed.keys()
+    assert {
+        "manifest.json",
+        "__init__.py",
+        "core/rates.json",
+        "translations/en.json",
+        "brand/icon.png",
+    } <= packed.keys()
 
 
 def test_the_same_files_make_the_same_archive(project: Path) -> None:

@@ -12,9 +12,9 @@ from tests.support.store.pipelines import InProcessModeller, RecordingObserver, 
 from tests.support.store.stores import HOURS, hourly, unsettled_days
 from tests.support.upstreams.elering import Quotes
 from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, LATVIA, ZONES, day_start, delivery_day, utc_midnight
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.forecast.known_days.grid import days_between
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, LATVIA, ZONES, day_start, delivery_day, utc_midnight
 from tunnihind.pipeline.back_fill import day_ranges_of_year
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.base import DaySheet, faulty_sheets
@@ -159,7 +159,7 @@ async def test_a_year_in_which_a_zones_prices_are_unreadable_is_asked_for_again(
             sheets = await super().fetch_sheets(first, last)
             if not self.is_broken or first.year != 2023:
                 return sheets
-            broken = faulty_sheets(self.name, "lv", first, last, "its rows can't be read")
+            broken = faulty_sheets("its rows can't be read", self.name, "lv", first, last)
             return [*broken, *(sheet for sheet in sheets if sheet.zone != "lv")]
 
     clock = JumpingClock(NOW, nap_s=60, work_s=1)

@@ -12,10 +12,10 @@ from tests.support.clocks import JumpingClock, StillClock, local
 from tests.support.store.pipelines import RecordingObserver, StubModeller, live, pipeline_of
 from tests.support.upstreams import FakeOpenMeteo
 from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, Market, floor_hour, utc_midnight
 from tunnihind.errors import SourceRefused, SourceUnreachable
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Runs
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, Market, floor_hour, utc_midnight
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.retention import delete_superfluous
 from tunnihind.sources.base import days_between

@@ -9,10 +9,10 @@ import pytest
 from tests.support.clocks import local
 from tests.support.store.stores import store_quotes
 from tests.support.upstreams.sources import estonian_quotes
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, PriceLimits
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, IssuedSeries
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, PriceLimits
 from tunnihind.pipeline.history import ArchiveCache
 from tunnihind.pipeline.modelling import ProcessModeller, make_runs, process_modeller
 from tunnihind.pipeline.retention import delete_superfluous

@@ -14,9 +14,9 @@ from sqlalchemy import and_, delete, select, update
 
 from tests.support.clocks import local
 from tests.support.markets.windy_market import WindyMarket, archive_of
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, ZONES
 from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
 from tunnihind.forecast.run import Runs
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, ZONES
 from tunnihind.pipeline import modelling
 from tunnihind.pipeline.modelling import learnt_folder, make_runs
 from tunnihind.store.packing import pack_covariate_values

@@ -18,12 +18,12 @@ import pytest
 from tests.support.clocks import local
 from tests.support.store.stores import store_quotes
 from tests.support.upstreams.sources import estonian_quotes
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end
 from tunnihind.errors import StoreError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Runs
 from tunnihind.forecast.scoring.backtest import Next24HoursForecast
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end
 from tunnihind.pipeline.modelling import ProcessModeller, learnt_folder, make_runs, process_modeller
 from tunnihind.store.store import Store
 
@@ -181,7 +181,7 @@ def stuck(store: Store, as_of: int) -> None:
 PARENT = """
 import asyncio, signal, sys
 from tests.server.pipeline.test_modelling import stuck
-from tunnihind.market import ESTONIA
+from tunnihind.core.market import ESTONIA
 from tunnihind.pipeline.modelling import process_modeller
 
 async def main() -> None:

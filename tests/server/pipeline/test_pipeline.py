@@ -17,9 +17,9 @@ from tests.support.store.stores import HOURS, hourly, store_quotes, unsettled_da
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
+from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S, Market, SeriesKey
 from tunnihind.errors import RateLimited, SourceUnreachable, StoreError, StoreLost
 from tunnihind.forecast.run import Runs
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, Market, SeriesKey
 from tunnihind.sources.elering import EleringPrices
 from tunnihind.store.store import Store
 

@@ -11,8 +11,8 @@ from tests.support.store.stores import hourly, unsettled_days
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
+from tunnihind.core.market import QUARTER_S, ZONES, day_start, delivery_day, hourly_prices, hours_of, publication_time
 from tunnihind.errors import BadAnswer, SourceRefused
-from tunnihind.market import QUARTER_S, ZONES, day_start, delivery_day, hourly_prices, hours_of, publication_time
 from tunnihind.store.prices import AddedCounts
 from tunnihind.store.store import Store
 

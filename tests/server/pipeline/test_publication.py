@@ -13,7 +13,7 @@ from tests.support.store.stores import hourly, store_quotes
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, delivery_day, publication_time
+from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S, delivery_day, publication_time
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.elering import EleringPrices
 from tunnihind.store.store import Store

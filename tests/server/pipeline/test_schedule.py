@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.clocks import local
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, delivery_day
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, delivery_day
 from tunnihind.pipeline.schedule import (
     ZONE_TASK_KINDS,
     CovariateSourceSituation,

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, delivery_day
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, delivery_day
 from tunnihind.pipeline.schedule import (
     CATCH_UP_DAYS,
     LONGEST_PAUSE_S,

@@ -10,7 +10,7 @@ from tests.support.store.pipelines import NO_HISTORY, plain_run
 from tests.support.store.stores import day_range, store_quotes
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tests.support.upstreams.sources import ScriptedWeather, estonian_quotes
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Zone, day_start
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Zone, day_start
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled_part
 from tunnihind.pipeline.schedule import Situation, ZoneSituation
 from tunnihind.pipeline.situation import read_situation

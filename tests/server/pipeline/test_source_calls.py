@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.clocks import JumpingClock, local
 from tests.support.store.pipelines import RecordingObserver
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.errors import RateLimited, SourceUnreachable
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.store.store import Store
 

@@ -8,7 +8,7 @@ from tests.support.store.pipelines import pipeline_of
 from tests.support.store.stores import hourly, store_quotes
 from tests.support.upstreams.elering import Quotes
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.core.market import DAY_S, HOUR_S
 from tunnihind.pipeline.schedule import TaskKind
 from tunnihind.sources.base import DaySheet
 from tunnihind.store.store import Store

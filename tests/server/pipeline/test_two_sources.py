@@ -8,8 +8,8 @@ from tests.support.store.stores import hourly, sources_of, unsettled_days
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
+from tunnihind.core.market import QUARTER_S
 from tunnihind.errors import SourceError, SourceUnreachable
-from tunnihind.market import QUARTER_S
 from tunnihind.store.store import Store
 
 

@@ -11,10 +11,10 @@ from tests.support.clocks import StillClock, local
 from tests.support.store.pipelines import InProcessModeller, pipeline_of
 from tests.support.store.stores import HOURS
 from tests.support.upstreams import FakeOpenMeteo
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, iso_utc
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import CovariateArchive, Floats
 from tunnihind.forecast.run import Run
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, iso_utc
 from tunnihind.pipeline.history import needed_history_start
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import TaskKind

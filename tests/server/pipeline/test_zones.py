@@ -12,8 +12,8 @@ from tests.support.store.pipelines import InProcessModeller, live, pipeline_of
 from tests.support.store.stores import hourly
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.sources import ScriptedPrices
+from tunnihind.core.market import ESTONIA, FINLAND, HOUR_S, Market, SeriesKey, Zone, day_start
 from tunnihind.forecast.identity import model_identity
-from tunnihind.market import ESTONIA, FINLAND, HOUR_S, Market, SeriesKey, Zone, day_start
 from tunnihind.pipeline.modelling import PastForecasts
 from tunnihind.pipeline.schedule import TaskKind
 from tunnihind.store.store import Store

@@ -14,7 +14,7 @@ from tests.support.clocks import StillClock
 from tests.support.upstreams import FakeElering, FakeEntsoe, FakeOpenMeteo
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.entsoe import TOKEN
-from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start
+from tunnihind.core.market import HOUR_S, QUARTER_S, day_end, day_start
 from tunnihind.service.check import CheckResult, check_sources
 from tunnihind.settings import Settings
 from tunnihind.sources.base import BackFillPace

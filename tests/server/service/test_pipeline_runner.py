@@ -18,8 +18,8 @@ from tests.support.store.stores import HOURS
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.sources import ScriptedPrices
 from tunnihind.api.health import Troubles
+from tunnihind.core.market import HOUR_S
 from tunnihind.errors import LeaseLost, StoreError
-from tunnihind.market import HOUR_S
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.service import pipeline_runner
 from tunnihind.service.operator_metrics import LeaseCollector

@@ -15,9 +15,7 @@ from tests.support.store.pipelines import plain_run, quarters_of
 from tests.support.store.stores import HOURS, store_quotes, utc
 from tests.support.upstreams.elering import Quotes
 from tunnihind.api.served_data import Percentiles, ServedData
-from tunnihind.forecast.known import IssuedSeries
-from tunnihind.forecast.run import Run
-from tunnihind.market import (
+from tunnihind.core.market import (
     DAY_S,
     ESTONIA,
     HOUR_S,
@@ -31,6 +29,8 @@ from tunnihind.market import (
     hourly_prices,
     publication_time,
 )
+from tunnihind.forecast.known import IssuedSeries
+from tunnihind.forecast.run import Run
 from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.settling.sheet import HeldReason, checked_prices
 from tunnihind.sources.simulated import SimulatedSource

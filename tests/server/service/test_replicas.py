@@ -15,7 +15,7 @@ from tests.support.store.stores import DAY, whole_day
 from tunnihind.api.feeds import FEED_FORMATS
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.market import HOUR_S, QUARTER_S, day_start
+from tunnihind.core.market import HOUR_S, QUARTER_S, day_start
 from tunnihind.service.application import ServedZone, create_app
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings

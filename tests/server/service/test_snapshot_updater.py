@@ -16,8 +16,8 @@ from tests.support.store.postgresql import PostgresqlServer, postgresql_server, 
 from tests.support.store.stores import DAY, series, whole_day
 from tunnihind.api.health import Troubles
 from tunnihind.api.snapshot import Snapshot
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.errors import SourceRefused, StoreError, StoreLost
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.service import snapshot_updater
 from tunnihind.service.background import run_in_background
 from tunnihind.service.snapshot_updater import SnapshotUpdater

@@ -4,8 +4,8 @@ import pytest
 from aiohttp import ClientSession, web
 
 from tests.support.upstreams.server import FakeUpstream
+from tunnihind.core.market import HOUR_S
 from tunnihind.errors import BadAnswer, SourceError, SourceUnreachable
-from tunnihind.market import HOUR_S
 from tunnihind.service.snapshot_updater import read_source_states, source_state
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 from tunnihind.store.health import SourceHealth

@@ -30,7 +30,7 @@ from tests.support.upstreams.lies import (
     times,
     zeros,
 )
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 from tunnihind.store.store import Store
 
 T = date(2025, 12, 15)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.markets.sample_prices import made_up_quotes
 from tests.support.upstreams.elering import csv_quotes
-from tunnihind.market import QUARTER_S, ZONES, day_end, day_start
+from tunnihind.core.market import QUARTER_S, ZONES, day_end, day_start
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.mistakes import DaysAround, is_likelier
 from tunnihind.settling.rule import AROUND

@@ -36,7 +36,7 @@ from tests.support.upstreams.sources import ScriptedPrices
 from tunnihind.api.health import judge_readiness
 from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.inspect import read_status, status_lines
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled_part
 from tunnihind.pipeline.settler import PriceSettler
 from tunnihind.settling.day_prices import DayPrices

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.markets.day_quotes import AUTUMN, SPRING, whole_day
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, PriceLimits, day_end, day_start
+from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, PriceLimits, day_end, day_start
 from tunnihind.settling.sheet import HeldReason, ReasonCode, reason_to_doubt
 from tunnihind.settling.sheet import checked_prices as checked
 from tunnihind.sources.base import DaySheet, Quote, inferred_step

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.upstreams.elering import csv_quotes
-from tunnihind.market import ZONES, PriceLimits
+from tunnihind.core.market import ZONES, PriceLimits
 from tunnihind.settling.rule import AROUND
 from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices, reason_to_doubt
 from tunnihind.sources.base import Quote, day_sheets

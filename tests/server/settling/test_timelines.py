@@ -34,7 +34,7 @@ from tests.support.upstreams.lies import (
     times,
     zeros,
 )
-from tunnihind.market import (
+from tunnihind.core.market import (
     HARMONISED_LIMITS,
     HOUR_S,
     delivery_day,

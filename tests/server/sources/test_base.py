@@ -3,7 +3,7 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunnihind.market import PriceLimits, day_end, day_start, delivery_day
+from tunnihind.core.market import PriceLimits, day_end, day_start, delivery_day
 from tunnihind.settling.sheet import HeldReason, checked_prices
 from tunnihind.sources.base import Quote, day_ranges, day_sheets, days_between
 

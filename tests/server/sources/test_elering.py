@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import csv_quotes, flat_quotes
+from tunnihind.core.market import HOUR_S, QUARTER_S, ZONES, PriceLimits, day_end, day_start, publication_time
 from tunnihind.errors import BadAnswer, SourceRefused
-from tunnihind.market import HOUR_S, QUARTER_S, ZONES, PriceLimits, day_end, day_start, publication_time
 from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices
 from tunnihind.sources.base import DaySheet
 from tunnihind.sources.elering import EleringPrices, parse_sheets

@@ -11,8 +11,8 @@ from aiohttp import ClientSession, web
 from tests.support.upstreams import FakeEntsoe
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.entsoe import TOKEN
+from tunnihind.core.market import HOUR_S, QUARTER_S, ZONES, day_end, day_start
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, TokenRefused
-from tunnihind.market import HOUR_S, QUARTER_S, ZONES, day_end, day_start
 from tunnihind.sources.base import DaySheet, Quote
 from tunnihind.sources.entsoe import AREA_CODES, EntsoePlatform, EntsoePrices, price_sheets
 from tunnihind.sources.entsoe_xml import Period, TimeSeries

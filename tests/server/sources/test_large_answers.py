@@ -23,7 +23,7 @@ import asyncio, re, sys
 from datetime import date
 from pathlib import Path
 from tunnihind.errors import SourceError
-from tunnihind.market import ZONES
+from tunnihind.core.market import ZONES
 from tunnihind.sources.elering import EleringPrices
 from tunnihind.sources.entsoe import EntsoePlatform, EntsoePrices
 from tunnihind.sources.entsoe_forecasts import EntsoeForecasts

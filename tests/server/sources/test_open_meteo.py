@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.support.clocks import StillClock
 from tests.support.upstreams import FakeOpenMeteo
 from tests.support.upstreams.open_meteo import plain_weather
+from tunnihind.core.market import DAY_S, HOUR_S
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, WeatherRunMissing
 from tunnihind.forecast.known import IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.sources.open_meteo import (
     RUN_AVAILABLE_AFTER_S,
     WEATHER_MODEL,

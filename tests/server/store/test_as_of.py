@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.store.stores import emptied
+from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S, ZONES, Zone, day_start, delivery_day, publication_time
 from tunnihind.forecast.known import CovariateArchive, IssuedSeries, KnownPrice, PriceArchive, PriceHistory
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, Zone, day_start, delivery_day, publication_time
 from tunnihind.store.prices import AddedCounts, Price
 from tunnihind.store.store import Store
 

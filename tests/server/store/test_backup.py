@@ -15,7 +15,7 @@ from tests.support import documents
 from tests.support.scripts import PROJECT
 from tests.support.store.postgresql import PostgresqlServer
 from tests.support.store.stores import DAY, HOURS, run, series, whole_day
-from tunnihind.market import DAY_S, HOUR_S, day_start
+from tunnihind.core.market import DAY_S, HOUR_S, day_start
 from tunnihind.store.schema import leases, metadata
 from tunnihind.store.store import Store
 

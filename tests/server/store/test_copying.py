@@ -16,10 +16,10 @@ from tests.support.store.postgresql import PostgresqlServer
 from tests.support.store.stores import DAY, HELD, HOURS, run, series, whole_day
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.errors import SchemaError, SettingsError, SourceRefused, StoreError
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.store import copying
 from tunnihind.store import rows as rows_read

@@ -3,8 +3,8 @@
 import numpy as np
 
 from tests.support.store.stores import series, utc
+from tunnihind.core.market import HOUR_S
 from tunnihind.forecast.known import CovariateArchive
-from tunnihind.market import HOUR_S
 from tunnihind.store.store import Store
 
 NAN = float("nan")

@@ -24,10 +24,10 @@ from tests.support.upstreams.sources import ScriptedWeather
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.cli.inspect import read_status, status_lines
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start
 from tunnihind.errors import SchemaError, SourceUnreachable
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start
 from tunnihind.pipeline.back_fill import (
     YEARS_FILLED_KEY,
     filled_parts,

@@ -14,8 +14,8 @@ import pytest
 from sqlalchemy import delete, insert, update
 
 from tests.support.store.stores import DAY, hourly, whole_day
+from tunnihind.core.market import day_start
 from tunnihind.errors import LeaseLost
-from tunnihind.market import day_start
 from tunnihind.store.lease import (
     BEAT_EVERY_S,
     CONFIRMED_AFTER_S,

@@ -14,7 +14,7 @@ import pytest
 from tests.support.store.pipelines import plain_runs
 from tests.support.store.store_process import add_day, day
 from tests.support.store.stores import QUARTERS
-from tunnihind.market import HOUR_S, QUARTER_S, SeriesKey, hours_of
+from tunnihind.core.market import HOUR_S, QUARTER_S, SeriesKey, hours_of
 from tunnihind.store.store import Store
 
 ROOT = Path(__file__).parents[3]

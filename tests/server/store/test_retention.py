@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.store.pipelines import plain_runs
 from tests.support.store.stores import DAY, HELD, HOURS, QUARTERS, emptied, run, series, utc, whole_day
-from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, SeriesKey, delivery_day
+from tunnihind.core.market import DAY_S, DELIVERY_TZ, HOUR_S, SeriesKey, delivery_day
 from tunnihind.pipeline.retention import (
     KEEP_COVARIATES_DAYS,
     KEEP_RUNS_DAYS,

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from tests.support.store.pipelines import plain_runs
 from tests.support.store.stores import HOURS
 from tunnihind.api.served_data import read_served_data
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
+from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.store.packing import pack_hundredths
 from tunnihind.store.store import Store
 

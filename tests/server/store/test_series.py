@@ -6,10 +6,10 @@ from datetime import date
 import pytest
 
 from tests.support.store.pipelines import plain_runs
+from tunnihind.core.market import HOUR_S, QUARTER_S, SeriesKey
 from tunnihind.forecast.scoring.backtest import BacktestScore, Next24HoursForecast
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import HOUR_S, QUARTER_S, SeriesKey
 from tunnihind.store.store import Store
 
 MADE = 1_765_792_800

@@ -18,8 +18,8 @@ from tests.support.store.ingest_trial import (
     takeover_trial,
 )
 from tests.support.store.stores import DAY, hourly, whole_day
+from tunnihind.core.market import HOUR_S
 from tunnihind.errors import StoreError
-from tunnihind.market import HOUR_S
 from tunnihind.pipeline.back_fill import (
     YEARS_FILLED_KEY,
     filled_parts,

@@ -16,8 +16,8 @@ import tunnihind.store.migrations
 from tests.support.clocks import StillClock
 from tests.support.store.stores import DAY, HOURS, run, whole_day
 from tunnihind.api.snapshot import Snapshot
+from tunnihind.core.market import DAY_S
 from tunnihind.errors import SchemaError, StoreError
-from tunnihind.market import DAY_S
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.database import Database

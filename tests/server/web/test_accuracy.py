@@ -11,6 +11,7 @@ import pytest
 from tests.support.api.api_server import Serve
 from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedData
+from tunnihind.core.market import ESTONIA
 from tunnihind.forecast.scoring.live_scores import (
     NO_SCORES_BY_MONTH,
     MonthScores,
@@ -18,7 +19,6 @@ from tunnihind.forecast.scoring.live_scores import (
     WindowScores,
     window_scores,
 )
-from tunnihind.market import ESTONIA
 from tunnihind.web.accuracy import AccuracyFigures, AccuracySummary, scored_days, summarise_accuracy
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import PageContext

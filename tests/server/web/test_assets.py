@@ -10,7 +10,7 @@ from aiohttp.test_utils import make_mocked_request
 from tests.support.api.api_server import HOUR, RunningServer, Serve, html_of
 from tests.support.pages import sample_views
 from tests.support.pages.outline import Outline
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.assets import Assets, page_assets, page_files
 from tunnihind.web.options import LANGUAGES

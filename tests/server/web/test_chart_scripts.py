@@ -3,7 +3,6 @@
 import asyncio
 import json
 from itertools import pairwise
-from operator import attrgetter
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,9 +11,9 @@ from hypothesis import strategies as st
 from tests.support.api.api_server import HOUR, make_view
 from tests.support.machine.node import STATIC, run_module
 from tests.support.shared_rules import LEVELS
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.core.levels import levels
+from tunnihind.core.market import DAY_S, HOUR_S
 from tunnihind.settings import Settings
-from tunnihind.web.display import PricedPeriod, levels
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import summarise_dashboard
 
@@ -51,15 +50,7 @@ async def test_the_chart_sorts_the_hours_of_a_day_into_fifths_as_all_programs_do
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.lists(st.integers(-4, 8).map(float), min_size=1, max_size=24), min_size=30, max_size=50))
 def test_the_chart_colours_an_hour_by_the_level_that_the_server_tells(days: list[list[float]]) -> None:
-    expected = [
-        list(
-            levels(
-                [PricedPeriod(MIDNIGHT + i * HOUR_S, price, None) for i, price in enumerate(prices)],
-                attrgetter("eur_mwh"),
-            ).values()
-        )
-        for prices in days
-    ]
+    expected = [levels(prices) for prices in days]
     assert asyncio.run(levels_in_chart(days)) == expected
 
 

@@ -12,8 +12,8 @@ from tests.support.api.api_server import HOUR, make_run, make_view
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedData
+from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, day_start
 from tunnihind.forecast.run import SCENARIO_COUNT, Run, Scenarios
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.web.days import DaySummary
 from tunnihind.web.options import PageOptions

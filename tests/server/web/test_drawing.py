@@ -10,7 +10,7 @@ from tests.support.api.api_server import HOUR, make_run, make_view
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tests.support.pages.summaries import summary_of
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 
 @pytest.mark.parametrize(("day", "quarters"), [(SPRING, 92), (AUTUMN, 100), (date(2025, 12, 15), 96)])

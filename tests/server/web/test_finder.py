@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.machine.node import STATIC, run_module
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 from tunnihind.web.options import Language
 from tunnihind.web.scale import tint
 from tunnihind.web.texts import texts_in

@@ -6,7 +6,7 @@ from tests.support.api.api_server import HOUR, make_view
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tests.support.pages.summaries import summary_of
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 from tunnihind.web.scale import tint
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.support.api.api_server import HOUR, make_run, make_view
 from tests.support.pages import sample_views
 from tests.support.pages.summaries import summary_of
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 
 def cheapest(prices: Mapping[int, float], **options: str) -> str:

@@ -5,11 +5,11 @@ from datetime import date
 
 import pytest
 
-from tests.support.api.api_server import HOUR, make_view, with_series
+from tests.support.api.api_server import HOUR, make_run, make_view, with_series
 from tests.support.pages import sample_views
 from tests.support.pages.summaries import summary_of
 from tests.support.store.stores import HELD
-from tunnihind.market import HOUR_S, day_start
+from tunnihind.core.market import HOUR_S, day_start
 from tunnihind.web.summary import DashboardSummary
 
 
@@ -21,6 +21,12 @@ def test_old_data_is_said_plainly_with_its_age() -> None:
     texts = " ".join(warnings(summary_of(sample_views.stale())))
     assert "forecast is 9 h old" in texts
     assert "refreshed 9 h ago" in texts
+
+
+@pytest.mark.parametrize(("age_s", "is_old"), [(3 * HOUR_S, False), (3 * HOUR_S + 1, True)])
+def test_a_forecast_is_called_old_after_three_hours(age_s: int, *, is_old: bool) -> None:
+    view = make_view({HOUR: 5.0}, make_run([5.0] * 48, made_at=HOUR - age_s), last_refresh=HOUR)
+    assert any("forecast is" in text for text in warnings(summary_of(view, HOUR))) is is_old
 
 
 def test_a_missing_price_is_said_once() -> None:

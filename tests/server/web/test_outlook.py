@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tunnihind.api.served_data import Percentiles
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.web.display import Display, PricedPeriod, group_by_day, shown_vat
 from tunnihind.web.options import LANGUAGES, PageOptions
 from tunnihind.web.outlook import DayOutlook, HourSpan, day_outlooks, outlook_sentences

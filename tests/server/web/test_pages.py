@@ -16,7 +16,7 @@ from tests.support.pages import sample_views
 from tests.support.pages.outline import Outline
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S
+from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 from tunnihind.web import pages
 from tunnihind.web.options import PageOptions

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.api.api_server import RunningServer
 from tests.support.machine.node import NPM, ROOT, STATIC, modules, node, run_module
-from tunnihind.market import MARKETS, Market, consumer_price, rounded_market_price
+from tunnihind.core.market import MARKETS, Market, consumer_price, rounded_market_price
 from tunnihind.web.assets import page_assets
 from tunnihind.web.display import Display, Vat
 from tunnihind.web.options import LANGUAGES, Language, PageOptions

@@ -12,8 +12,8 @@ from tests.support.pages import sample_views
 from tests.support.pages.summaries import summary_of
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.errors import SourceFault
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.web.notices import ShownFault, SourceState
 from tunnihind.web.options import LANGUAGES, PageOptions

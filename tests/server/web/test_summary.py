@@ -7,7 +7,7 @@ from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tests.support.pages.summaries import NOW, summary_of
 from tunnihind.api.served_data import Percentiles, ServedData
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 from tunnihind.web.display import PricedPeriod
 from tunnihind.web.options import PageOptions

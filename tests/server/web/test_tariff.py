@@ -10,11 +10,15 @@ from hypothesis import strategies as st
 from tests.support.api.api_server import make_view
 from tests.support.machine.node import STATIC, run_module
 from tests.support.pages import sample_views
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S
+from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S
+from tunnihind.core.rates import Part
+from tunnihind.core.tariff import Tariff
 from tunnihind.settings import Settings
+from tunnihind.web.household import unknown_rate_remarks
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import DashboardSummary, summarise_dashboard
-from tunnihind.web.tariff import Package, PackageTariff, tariff_surcharge
+from tunnihind.web.surcharge import tariff_surcharge
+from tunnihind.web.texts import texts_in
 
 FRIDAY = ESTONIA.midnight(date(2026, 11, 20))
 VAT = 1.24
@@ -28,6 +32,12 @@ def summary_of(prices: list[float], **options: str) -> DashboardSummary:
     """Return the dashboard of a Friday morning with these prices from midnight on, EUR/MWh."""
     view = make_view({FRIDAY + i * HOUR_S: price for i, price in enumerate(prices)})
     return summarise_dashboard(view, FRIDAY + HOUR_S // 2, Settings(), PageOptions.read({"lang": "en"} | options))
+
+
+def tariff_of(**options: str) -> Tariff:
+    tariff = PageOptions.read(options).tariff
+    assert tariff is not None
+    return tariff
 
 
 @pytest.mark.parametrize(
@@ -44,9 +54,8 @@ def summary_of(prices: list[float], **options: str) -> DashboardSummary:
     ],
 )
 def test_the_grid_fee_goes_by_package_and_clock(package: str, at: str, network: float) -> None:
-    tariff = PageOptions.read({"package": package}).tariff
-    assert tariff is not None
-    assert tariff.part_amounts(instant(at))["network"] == network
+    [fee] = [one for one in tariff_of(package=package).charges(instant(at)).charges if one.part is Part.NETWORK]
+    assert round(fee.eur_kwh * 100, 6) == network
 
 
 def test_the_shown_price_is_all_of_it_with_vat() -> None:
@@ -90,28 +99,38 @@ def test_a_price_below_zero_that_fees_lift_above_it_is_not_told_as_negative() ->
 
 @given(
     st.sampled_from(["vork_1", "vork_2", "vork_4", "vork_5"]),
-    st.integers(0, 9_999).map(lambda margin: margin / 1000),
+    st.integers(0, 9_999).map(lambda margin: str(margin / 1000)),
     st.integers(instant("2025-12-20T00:00:00Z") // HOUR_S, instant("2027-12-31T00:00:00Z") // HOUR_S),
     st.integers(0, 9 * 24),
 )
-def test_each_hour_has_the_sum_of_its_parts(package: str, margin: float, first: int, hours: int) -> None:
-    tariff = PackageTariff(package, margin)  # type: ignore[arg-type]  # one of them
+def test_each_hour_has_the_sum_of_its_parts(package: str, margin: str, first: int, hours: int) -> None:
+    tariff = tariff_of(package=package, margin=margin)
     span = range(first * HOUR_S, (first + hours) * HOUR_S + 1, HOUR_S)
     added = tariff_surcharge(tariff, span[0], span[-1])
     assert [added.amount_at(ts + 1799) for ts in span] == [
-        pytest.approx(sum(tariff.part_amounts(ts).values()) * 10) for ts in span
+        pytest.approx(sum(charge.eur_kwh for charge in tariff.charges(ts).charges) * 1000) for ts in span
     ]
     assert added.amount_at(span[0] - DAY_S) == added.amount_at(span[0])
 
 
-def test_parts_without_a_rate_for_the_date_are_told() -> None:
-    tariff = PackageTariff("vork_4", 0.0)
-    assert list(tariff.unknown_rates(date(2026, 12, 31))) == []
-    assert list(tariff.unknown_rates(date(2026, 5, 31))) == [("network", date(2026, 6, 1), False)]
-    assert list(tariff.unknown_rates(date(2027, 1, 1))) == [("renewable", date(2026, 12, 31), True)]
-    renewable, balancing = ("renewable", date(2026, 12, 31), True), ("balancing", date(2027, 12, 31), True)
-    assert list(tariff.unknown_rates(date(2028, 1, 1))) == [balancing, renewable]
-    assert tariff.part_amounts(instant("2027-01-01T12:00:00+02:00"))["renewable"] == 0.84
+@pytest.mark.parametrize(
+    ("day", "remarks"),
+    [
+        ("2026-12-31", []),
+        ("2026-05-31", ["Network fee: known from 1 June 2026 on"]),
+        ("2027-01-01", ["Renewable energy fee: known until 31 December 2026"]),
+        (
+            "2028-01-01",
+            [
+                "Balancing capacity fee: known until 31 December 2027",
+                "Renewable energy fee: known until 31 December 2026",
+            ],
+        ),
+    ],
+)
+def test_parts_without_a_rate_for_the_date_are_told(day: str, remarks: list[str]) -> None:
+    found = unknown_rate_remarks(tariff_of(package="vork_4"), [date.fromisoformat(day)], texts_in("en"))
+    assert [remark.partition(";")[0] for remark in found] == remarks
 
 
 @pytest.mark.parametrize(
@@ -150,8 +169,8 @@ async def test_the_script_adds_the_same_fees_and_has_the_same_nights_as_the_serv
 
 
 @pytest.mark.parametrize("package", ["vork_4", "vork_5"])
-def test_a_peak_on_a_day_of_rest_has_no_night_rate(package: Package) -> None:
+def test_a_peak_on_a_day_of_rest_has_no_night_rate(package: str) -> None:
     saturday = instant("2026-12-05T00:00:00+02:00")
-    fees = tariff_surcharge(PackageTariff(package, 0.0), saturday, saturday + DAY_S - 1)
+    fees = tariff_surcharge(tariff_of(package=package), saturday, saturday + DAY_S - 1)
     by_day = [hour for hour in range(24) if not fees.is_night_rate_at(saturday + hour * HOUR_S)]
     assert by_day == ([16, 17, 18, 19] if package == "vork_5" else [])

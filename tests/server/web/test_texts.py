@@ -12,7 +12,7 @@ from tests.support.api.api_server import RunningServer, html_of
 from tests.support.documents import leaves
 from tests.support.machine.node import run_module
 from tunnihind.api.openapi.document import openapi_document
-from tunnihind.market import MARKETS, ZONES, Zone
+from tunnihind.core.market import MARKETS, ZONES, Zone
 from tunnihind.settings import Settings
 from tunnihind.web.options import LANGUAGES, Language
 from tunnihind.web.reference import RECIPE_CLIENTS, inline_html, read_recipe, translator

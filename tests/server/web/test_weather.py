@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.api.api_server import HOUR
 from tests.support.pages import sample_views
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.core.market import DAY_S, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import DashboardSummary, PageContext, summarise_dashboard

@@ -11,13 +11,13 @@ from tests.support.api.api_server import HOUR, RunningServer, Serve, html_of, ma
 from tests.support.pages import sample_views
 from tests.support.pages.outline import Outline
 from tunnihind.api.served_data import ServedData
+from tunnihind.core.market import ESTONIA, FINLAND, LATVIA, MARKETS, ZONES, Market, Zone, consumer_price
+from tunnihind.core.tariff import Tariff, TariffRow
 from tunnihind.errors import SourceFault
-from tunnihind.market import ESTONIA, FINLAND, LATVIA, MARKETS, ZONES, Market, Zone, consumer_price
 from tunnihind.settings import Settings
 from tunnihind.web.notices import SourceState
 from tunnihind.web.options import LANGUAGES, Language, PageOptions
 from tunnihind.web.summary import DashboardSummary, PageContext, summarise_dashboard
-from tunnihind.web.tariff import OwnTariff
 from tunnihind.web.texts import texts_in
 
 OF_ESTONIA = re.compile(r"\w*(?:Estonia|Eesti|Эстони|Tallinn|Elektrilevi|Võrk|vork_)\w*")
@@ -217,8 +217,8 @@ def test_both_days_that_latvia_swaps_are_days_of_rest_for_the_network(day: str) 
 
 
 def noon_is_day(zone: Zone, day: str) -> bool:
-    tariff = OwnTariff(MARKETS[zone], margin=0.0, day=5.0, night=3.0, other=0.0)
-    return tariff.network_rate_period(instant(f"{day}T12:00:00+02:00")) == "day"
+    tariff = Tariff(zone=MARKETS[zone], rows=[TariffRow(network_day=0.05, network_night=0.03)])
+    return tariff.price(0.0, instant(f"{day}T12:00:00+02:00")) > tariff.price(0.0, instant(f"{day}T03:00:00+02:00"))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from copy import deepcopy
 from typing import Any, Final
 
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 NOW: Final = 1_768_378_800
 """2026-01-14T10:20:00+02:00."""

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any, Self
 
 from tests.support.machine.processes import Server
-from tunnihind.market import ESTONIA, HOUR_S, floor_hour
+from tunnihind.core.market import ESTONIA, HOUR_S, floor_hour
 
 
 @dataclass(frozen=True, slots=True)

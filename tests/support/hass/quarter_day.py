@@ -1,7 +1,7 @@
 """A day in a home that is billed by the quarter of an hour."""
 
 from tests.support.hass.real_home import RealHome
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 _INTO_QUARTER_S = 2
 _SERVER_ASKED_EACH_S = 6 * HOUR_S

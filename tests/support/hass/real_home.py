@@ -11,7 +11,7 @@ from tests.support.hass.api import HassApi, Json, State
 from tests.support.hass.running import fresh_hass
 from tests.support.machine.processes import PATIENCE_S, Reply, Server, free_port, server_environment
 from tests.support.machine.shifted_clock import ShiftedClock
-from tunnihind.market import HOUR_S, floor_hour
+from tunnihind.core.market import HOUR_S, floor_hour
 
 AFTERNOON = "2026-01-15T12:40:00Z"
 """14:40 in Tallinn, after the publication of tomorrow's prices."""

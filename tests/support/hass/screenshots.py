@@ -19,7 +19,7 @@ from tests.support.hass.pages import PHONE, Theme, device_pages, opened, owner_s
 from tests.support.hass.quarter_day import bill_by_quarter, live_quarters
 from tests.support.hass.real_home import RealHome
 from tests.support.machine.shifted_clock import ShiftedClock, library
-from tunnihind.market import ESTONIA, HOUR_S
+from tunnihind.core.market import ESTONIA, HOUR_S
 
 _THEMES: tuple[Theme, ...] = ("light", "dark")
 

@@ -11,7 +11,7 @@ from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from tests.support.household.home import PLAN_ID, Home, PriceOf
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 ONE_PIECE: Final = {"duration": 180, "split": False}
 

@@ -12,7 +12,7 @@ from homeassistant.components.recorder.statistics import statistics_during_perio
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.recorder import get_instance
 
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 METER: Final = "estfeed:import"
 """The statistic of another integration, whose readings come a day late."""

@@ -17,9 +17,10 @@ from homeassistant.helpers import entity_registry as er
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
 from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.prices.zones import Zone
+from custom_components.tunnihind.core.market import MARKET_OF_CODE
+from custom_components.tunnihind.prices.zones import id_suffix
 from tests.support.api.api_server import RunningServer, make_run, make_view
-from tunnihind.market import ESTONIA, HOUR_S, MARKETS, QUARTER_S, vat_rate_at
+from tunnihind.core.market import ESTONIA, HOUR_S, MARKETS, QUARTER_S, vat_rate_at
 
 DAY_S = 24 * HOUR_S
 PLAN_ID = "plan"
@@ -172,7 +173,7 @@ class Home:
         zone: str = "EE",
     ) -> MockConfigEntry:
         """Set the integration up with a zone of this server. `plans` has the data of plans by subentry id."""
-        of_zone = Zone(zone).id_suffix
+        of_zone = id_suffix(MARKET_OF_CODE[zone])
         self.entry = MockConfigEntry(
             domain=DOMAIN,
             title="Tunnihind",

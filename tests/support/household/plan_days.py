@@ -5,13 +5,14 @@ import math
 from dataclasses import asdict, dataclass, field
 from functools import cache
 
+from custom_components.tunnihind.core.market import HOUR_S
 from custom_components.tunnihind.plans.outcome import Outcome, Window, outcome_from_dict
 from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.spans import Span
-from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
+from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.household.timelines import DAY_S, QUARTER_S
-from tunnihind.market import day_end, day_start, delivery_day, publication_time
+from tunnihind.core.market import day_end, day_start, delivery_day, publication_time
 
 FORECAST_S = 48 * HOUR_S
 

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 
+from custom_components.tunnihind.core.market import ESTONIA, HOUR_S
 from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.saving import Saving, window_saving
 from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
 from custom_components.tunnihind.plans.solver import Piece, round_up_to_quarter
-from custom_components.tunnihind.prices.days import tallinn_time
-from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
+from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.household.timelines import DAY_S
 
 PUBLIC_H = 48
@@ -115,7 +115,7 @@ def reliability(savings: Sequence[Judged]) -> Iterator[Bin]:
 
 
 def _plans(now: int) -> Iterator[PlanSettings]:
-    days = [WEEKDAYS[tallinn_time(now + later * DAY_S).weekday()] for later in range(3)]
+    days = [WEEKDAYS[ESTONIA.local_time(now + later * DAY_S).weekday()] for later in range(3)]
     kinds = product((60, 180, 360), (False, True), ("expected", "cautious"), days, _BOUNDS)
     for duration, split, horizon, day, bounds in kinds:
         yield PlanSettings.from_mapping(

@@ -9,7 +9,7 @@ from homeassistant.data_entry_flow import FlowResultType
 from custom_components.tunnihind.plans.settings import WEEKDAYS
 from tests.support.household.flows import shown
 from tests.support.household.home import PLAN_ID, Home, instant
-from tunnihind.market import HOUR_S
+from tunnihind.core.market import HOUR_S
 
 EVERY_DAY: Mapping[str, Any] = {"weekdays": list(WEEKDAYS), "days": 1, "horizon": "published"}
 ONE_PIECE: Mapping[str, Any] = {**EVERY_DAY, "duration": 180, "split": False}

@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from custom_components.tunnihind.prices.days import TALLINN
-from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
+from custom_components.tunnihind.core.market import ESTONIA, HOUR_S
+from custom_components.tunnihind.prices.timeline import Period, Timeline
 
 QUARTER_S = 900
 DAY_S = 24 * HOUR_S
-NIGHT = int(datetime(2026, 11, 20, tzinfo=TALLINN).timestamp())
+NIGHT = int(datetime(2026, 11, 20, tzinfo=ESTONIA.time_zone).timestamp())
 """Midnight of a Friday, in a week without a change of the clocks."""
 
 
 def at(text: str) -> int:
     """Return the UTC seconds of a Tallinn wall time, or of an instant with its own offset."""
     moment = datetime.fromisoformat(text)
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=TALLINN)).timestamp())
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=ESTONIA.time_zone)).timestamp())
 
 
 def settled(start: int, prices: Sequence[float | None]) -> list[Period]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import date
 
-from tunnihind.market import day_end, day_start
+from tunnihind.core.market import day_end, day_start
 from tunnihind.sources.base import Quote
 
 SPRING, AUTUMN = date(2026, 3, 29), date(2025, 10, 26)

@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Period
+from custom_components.tunnihind.core.market import HOUR_S, QUARTER_S
+from custom_components.tunnihind.prices.timeline import Period
 from custom_components.tunnihind.server.answers import Band, MarketPrices
 from tests.support.household.home import DAY_S, instant
 

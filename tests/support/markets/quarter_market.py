@@ -10,8 +10,8 @@ from datetime import date, datetime
 import numpy as np
 
 from tests.support.markets.windy_market import archive_of
+from tunnihind.core.market import DELIVERY_TZ, HOUR_S, QUARTER_S, day_end, day_start
 from tunnihind.forecast.known import Archive, Floats, Instants
-from tunnihind.market import DELIVERY_TZ, HOUR_S, QUARTER_S, day_end, day_start
 
 TURNED_HOURS = (6, 17)
 """Clock hours, in Central European time, in which the quarters run against the day's trend."""

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from tunnihind.core.market import HOUR_S, floor_hour
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import Run
-from tunnihind.market import HOUR_S, floor_hour
 
 
 def run_with(

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.support.upstreams.elering import Quotes
-from tunnihind.market import HOUR_S, QUARTER_S, ZONES, day_end, day_start, market_time_unit
+from tunnihind.core.market import HOUR_S, QUARTER_S, ZONES, day_end, day_start, market_time_unit
 from tunnihind.sources.base import days_between
 from tunnihind.sources.simulated_market import SimulatedMarket
 

@@ -7,9 +7,9 @@ from datetime import date, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from tunnihind.core.market import DAY_S, HOUR_S, ZONES, day_end, day_start, market_time_unit, publication_time
 from tunnihind.forecast.known import Archive, CovariateArchive, Floats, IssuedSeries, PriceArchive
 from tunnihind.forecast.known_days.grid import days_between
-from tunnihind.market import DAY_S, HOUR_S, ZONES, day_end, day_start, market_time_unit, publication_time
 
 ISSUE_S = 6 * HOUR_S
 """The time of a day's wind forecast in seconds after midnight UTC."""

@@ -10,12 +10,12 @@ import numpy as np
 from tests.support.api.api_server import HOUR, hours_view
 from tests.support.markets.runs import run_with
 from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries
+from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, delivery_day
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, DecisionScores, PlanScores
 from tunnihind.forecast.scoring.live_scores import MonthScores, ScoresByMonth, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.forecast.scoring.weather_scores import LeadAgreement, VariableScores
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 from tunnihind.web.notices import SourceState
 from tunnihind.web.summary import PageContext

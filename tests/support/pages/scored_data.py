@@ -5,10 +5,10 @@ from datetime import date
 from typing import Final
 
 from tests.support.api.api_server import HOUR, make_run, make_view
+from tunnihind.core.market import HOUR_S
 from tunnihind.forecast.scoring.decisions import DecisionScores, PlanScores, Savings
 from tunnihind.forecast.scoring.live_scores import DayScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.market import HOUR_S
 
 _SCORES: Final = Scores(
     n=720,

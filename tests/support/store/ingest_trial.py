@@ -11,8 +11,8 @@ from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tests.support.upstreams.entsoe import TOKEN
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
+from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, ZONES, day_start
 from tunnihind.errors import SourceUnreachable
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, ZONES, day_start
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled_part
 from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.sources.base import PriceSource

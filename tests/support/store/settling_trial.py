@@ -8,7 +8,7 @@ from tests.support.clocks import local
 from tests.support.markets.sample_prices import made_up_quotes
 from tests.support.upstreams.elering import Quotes
 from tests.support.upstreams.lies import Lie, right
-from tunnihind.market import (
+from tunnihind.core.market import (
     DAY_S,
     ESTONIA,
     HOUR_S,

@@ -15,8 +15,8 @@ from sqlalchemy import event
 from tests.support.store.ingest_trial import TAKEOVER_FIRST, TOMORROW, takeover_trial
 from tests.support.store.pipelines import plain_runs
 from tests.support.store.stores import whole_day
+from tunnihind.core.market import HOUR_S, day_end, day_start
 from tunnihind.errors import StoreError
-from tunnihind.market import HOUR_S, day_end, day_start
 from tunnihind.store.prices import AddedCounts
 from tunnihind.store.store import Store
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from aiohttp import web
 
 from tests.support.upstreams.server import FakeUpstream
-from tunnihind.market import DAY_S, ZONES, Zone, day_end, day_start, delivery_day, publication_time
+from tunnihind.core.market import DAY_S, ZONES, Zone, day_end, day_start, delivery_day, publication_time
 
 type Quotes = dict[Zone, dict[int, float]]
 

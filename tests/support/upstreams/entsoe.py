@@ -9,7 +9,7 @@ from aiohttp import web
 
 from tests.support.upstreams.elering import Quotes
 from tests.support.upstreams.server import FakeUpstream
-from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, delivery_day
+from tunnihind.core.market import HOUR_S, QUARTER_S, day_end, day_start, delivery_day
 from tunnihind.sources.base import days_between
 from tunnihind.sources.entsoe import AREA_CODES
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 
 from tests.support.upstreams.elering import Quotes
-from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, floor_hour
+from tunnihind.core.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, floor_hour
 
 type Lie = Callable[[Quotes], Quotes]
 type Change = Callable[[Zone, int, dict[int, float]], float | None]

@@ -8,7 +8,7 @@ import numpy as np
 from aiohttp import web
 
 from tests.support.upstreams.server import FakeUpstream
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.core.market import DAY_S, HOUR_S
 
 type Weather = Callable[[str, int, int, int], float | None]
 """A function from a variable, a point's number, days of lead and an instant to a value."""

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
-from tunnihind.market import HOUR_S, iso_utc
+from tunnihind.core.market import HOUR_S, iso_utc
 
 HOUR_EXAMPLE: Final = 1_765_792_800
 _INSTANT_EXAMPLE: Final = 1_765_793_412

@@ -31,7 +31,7 @@ from tunnihind.api.models.fields import (
     iso_time_field,
     start_field,
 )
-from tunnihind.market import HOUR_S, QUARTER_S
+from tunnihind.core.market import HOUR_S, QUARTER_S
 
 
 class DayAheadHour(Struct, frozen=True, rename="camel", kw_only=True):

@@ -29,7 +29,7 @@ from tunnihind.api.models.prices import (
     SeriesResponse,
 )
 from tunnihind.api.models.service import About, Health, NotReady, Problem, Readiness, ZoneAddress
-from tunnihind.market import VatRates, consumer_price, vat_rate_at
+from tunnihind.core.market import VatRates, consumer_price, vat_rate_at
 from tunnihind.settings import Settings
 
 type Document = dict[str, Any]

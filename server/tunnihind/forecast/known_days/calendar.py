@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.market import hours_of
-from tunnihind.public_holidays import is_holiday, is_working_day
+from tunnihind.core.market import hours_of
+from tunnihind.core.public_holidays import is_holiday, is_working_day
 
 CLOCK_HOURS: Final = 24
 

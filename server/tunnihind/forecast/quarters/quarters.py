@@ -10,6 +10,7 @@ from datetime import date, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from tunnihind.core.market import HOUR_S, QUARTER_S, Market, PriceLimits, day_start, delivery_day
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, clock_hours
 from tunnihind.forecast.known_days.grid import days_between
@@ -17,7 +18,6 @@ from tunnihind.forecast.quarters.known_quarters import KnownQuarters, shape_scal
 from tunnihind.forecast.quarters.shape import quarter_deviations
 from tunnihind.forecast.quarters.slope import ReplayedForecasts, SlopeRegression, sun_sine_rise
 from tunnihind.forecast.run import Run
-from tunnihind.market import HOUR_S, QUARTER_S, Market, PriceLimits, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
 type _Mask = NDArray[np.bool_]

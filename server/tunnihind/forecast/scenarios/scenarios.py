@@ -10,12 +10,12 @@ from typing import Final
 
 import numpy as np
 
+from tunnihind.core.market import DAY_S, HOUR_S, PriceLimits, day_start, delivery_day
 from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
 from tunnihind.forecast.quarters.slope import ReplayedForecasts
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scenarios.dependence import ranks_of_past_errors, ranks_of_random_errors
 from tunnihind.forecast.scenarios.values import scenario_values
-from tunnihind.market import DAY_S, HOUR_S, PriceLimits, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
 _LOWEST_PRICE_DAYS: Final = 90

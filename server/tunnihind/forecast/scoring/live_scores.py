@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from tunnihind.core.market import WEEK_S, day_end, day_start, delivery_day, gate_closure
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
 from tunnihind.forecast.scoring.decisions import (
     NO_DECISION_SCORES,
@@ -25,7 +26,6 @@ from tunnihind.forecast.scoring.decisions import (
 )
 from tunnihind.forecast.scoring.naive import seven_day_mean_until
 from tunnihind.forecast.scoring.scores import Scores, mean_absolute_error
-from tunnihind.market import WEEK_S, day_end, day_start, delivery_day, gate_closure
 from tunnihind.price_series import PriceSeries
 
 WINDOWS_DAYS: Final = (7, 30, 90)

@@ -1,27 +1,24 @@
 """Computes the household price per kilowatt-hour from the market price, the fees and VAT."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime, time
-from typing import Any, Final
+from typing import Final
 
-from .days import tallinn_time
+from .market import ESTONIA, Market, rounded_price
 from .network_clock import (
     DAY_RATE_ENDS,
     DAY_RATE_STARTS,
     NetworkRatePeriod,
-    is_public_holiday,
     is_weekend,
     is_within,
     network_rate_period,
 )
-from .rates import FEE_RATES, NETWORK_RATES, NetworkRates, Package, Part, nearest_rate
-from .timeline import rounded
-from .zones import Zone, legal_vat_rate
+from .public_holidays import is_holiday
+from .rates import FEE_RATES, NETWORK_RATES, DatedRate, NetworkRates, Package, Part, nearest_rate
 
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
-_PERCENT: Final = 100
 # The cache has room for the charges of all quarter-hours in two weeks, because the card loads 13 days of past prices.
 # If the cache had no limit, an import of past years would use a lot of memory.
 _CHARGES_KEPT: Final = 14 * 96
@@ -53,15 +50,22 @@ class TariffRow:
     renewable: float = 0.0
     security: float = 0.0
     excise: float = 0.0
+    other: float = 0.0
+
+    @property
+    def network_rates(self) -> NetworkRates:
+        """The household's own network rates in EUR/kWh."""
+        return NetworkRates(
+            day=self.network_day,
+            night=self.network_night,
+            peak=self.network_peak,
+            rest_day_peak=self.network_rest_day_peak,
+        )
 
     def own_rate(self, part: Part) -> float:
         """Return the household's own rate in EUR/kWh for a part whose rate doesn't depend on the time of day."""
         figure: float = getattr(self, part)
         return figure
-
-
-# The names of a row's rates, in `TariffRow` and in the entry's options. A row in the options may lack some rates.
-_RATE_NAMES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +74,14 @@ class Charge:
 
     `vat_rate` is the VAT rate on `eur_kwh` as a fraction. If `eur_kwh` already includes VAT, `vat_rate` is 0. If
     `eur_kwh` comes from `rates.json`, but `rates.json` has no rate for the date, `is_known` is false, and `eur_kwh` is
-    the nearest known rate.
+    the nearest known rate. `rate_period` is the class of hours of a network fee that differs by day and by night.
     """
 
     part: Part
     eur_kwh: float
     vat_rate: float
     is_known: bool = True
+    rate_period: NetworkRatePeriod | None = None
 
     @property
     def vat(self) -> float:
@@ -99,7 +104,7 @@ class Charges:
     def price(self, eur_mwh: float) -> float:
         """Return the household price in EUR/kWh for a market price in EUR/MWh. The result has 4 decimals."""
         charges = sum(charge.eur_kwh + charge.vat for charge in self.charges)
-        return rounded(eur_mwh / _KWH_PER_MWH * (1 + self.vat_rate) + charges)
+        return rounded_price(eur_mwh / _KWH_PER_MWH * (1 + self.vat_rate) + charges)
 
     def vat(self, eur_mwh: float) -> float:
         """Return the VAT on the market price `eur_mwh` (EUR/MWh) and on the charges, in EUR/kWh.
@@ -123,14 +128,14 @@ class Charges:
 class Tariff:
     """The fees and the VAT that a household pays on each date.
 
-    `rows` are in the order of their dates. `zone` is the zone whose VAT law and public holidays apply.
+    `rows` are in the order of their dates. `zone` is the zone whose clock, VAT law and public holidays apply.
     `chosen_vat_rate` is the VAT rate that the server's operator chose for all dates, as a fraction. On dates without a
     row of fees, and for rows without a VAT rate, `chosen_vat_rate` applies, or the legal rate if `chosen_vat_rate` is
     None. If `fees_include_vat` is true, the figures of the rows include VAT. The fields from `day_rate_starts` to
     `holidays_at_night_rate` apply only to the package `OWN`.
     """
 
-    zone: Zone = Zone.EE
+    zone: Market = ESTONIA
     chosen_vat_rate: float | None = None
     rows: Sequence[TariffRow] = ()
     fees_include_vat: bool = False
@@ -166,7 +171,7 @@ class Tariff:
         return self._charges_at[start]
 
     def _compute_charges(self, start: int) -> Charges:
-        wall = tallinn_time(start)
+        wall = self.zone.local_time(start)
         row = self._row_on(wall.date())
         vat_rate = self._vat_rate(row, wall.date())
         if row is None:
@@ -175,21 +180,30 @@ class Tariff:
         rates = {part: vat_rate if part in _BILLED_BY_SUPPLIER else network_vat_rate for part in Part}
         return Charges(vat_rate, tuple(self._charge(part, row, wall, rates[part]) for part in Part))
 
+    def table_rates(self, day: date) -> dict[Part, DatedRate[NetworkRates] | DatedRate[float]]:
+        """Return the rate of `rates.json` that is used on `day` for each part of the price that follows the table.
+
+        If the table has no rate of a part for `day`, the nearest rate is used.
+        """
+        row = self._row_on(day)
+        if row is None:
+            return {}
+        return {
+            part: nearest_rate(NETWORK_RATES[row.package], day)
+            if part is Part.NETWORK
+            else nearest_rate(FEE_RATES[part], day)
+            for part in Part
+            if part in row.parts_from_table
+        }
+
     def outdated_parts(self, day: date) -> tuple[Part, ...]:
         """Return the parts of the price that use an outdated rate of `rates.json` on `day`."""
         row = self._row_on(day)
-        if row is None:
-            return ()
-        entries = {
-            part: FEE_RATES[part] if part in FEE_RATES else NETWORK_RATES[row.package] for part in row.parts_from_table
-        }
+        compared_on = row.compared_with_invoice_on if row else None
         return tuple(
             part
-            for part in Part
-            if part in entries
-            and nearest_rate(entries[part], day).is_outdated_on(
-                day, compared_with_invoice_on=row.compared_with_invoice_on
-            )
+            for part, entry in self.table_rates(day).items()
+            if entry.is_outdated_on(day, compared_with_invoice_on=compared_on)
         )
 
     def _row_on(self, day: date) -> TariffRow | None:
@@ -204,7 +218,7 @@ class Tariff:
         """
         if self.chosen_vat_rate is not None:
             return self.chosen_vat_rate
-        return legal_vat_rate(self.zone, day, on_network=on_network)
+        return self.zone.legal_vat_rate(day, on_network=on_network)
 
     def _vat_rate(self, row: TariffRow | None, day: date, *, on_network: bool = False) -> float:
         if row is not None and row.vat_rate is not None:
@@ -224,68 +238,25 @@ class Tariff:
 
     def _network_charge(self, row: TariffRow, wall: datetime, vat_rate: float) -> Charge:
         if row.package is Package.OWN:
-            own = row.network_night if self._is_night_rate(wall) else row.network_day
-            return Charge(Part.NETWORK, own, self._added_vat_rate(vat_rate))
-        entry = nearest_rate(NETWORK_RATES[row.package], wall.date())
-        has_peaks = entry.rate.peak is not None
-        now = network_rate_period(wall, has_peaks=has_peaks)
-        if Part.NETWORK in row.parts_from_table:
-            rate = _network_rate_in(now, entry.rate) / _CENTS
-            return Charge(Part.NETWORK, rate, vat_rate, is_known=entry.applies_on(wall.date()))
-        own_rates = NetworkRates(
-            day=row.network_day,
-            night=row.network_night,
-            peak=row.network_peak,
-            rest_day_peak=row.network_rest_day_peak,
-        )
-        return Charge(Part.NETWORK, _network_rate_in(now, own_rates), self._added_vat_rate(vat_rate))
+            period = NetworkRatePeriod.NIGHT if self._is_night_rate(wall) else NetworkRatePeriod.DAY
+        else:
+            entry = nearest_rate(NETWORK_RATES[row.package], wall.date())
+            period = network_rate_period(wall, self.zone.country, has_peaks=entry.rate.peak is not None)
+            if Part.NETWORK in row.parts_from_table:
+                return _network_charge(entry.rate, period, vat_rate, _CENTS, is_known=entry.applies_on(wall.date()))
+        return _network_charge(row.network_rates, period, self._added_vat_rate(vat_rate))
 
     def _is_night_rate(self, wall: datetime) -> bool:
         if self.weekends_at_night_rate and is_weekend(wall.date()):
             return True
-        if self.holidays_at_night_rate and is_public_holiday(self.zone, wall.date()):
+        if self.holidays_at_night_rate and is_holiday(wall.date(), self.zone.country):
             return True
         return not is_within(wall.time(), self.day_rate_starts, self.day_rate_ends)
 
 
-def _network_rate_in(period: NetworkRatePeriod, rates: NetworkRates) -> float:
-    if period is NetworkRatePeriod.PEAK and rates.peak is not None:
-        return rates.peak
-    if period is NetworkRatePeriod.REST_DAY_PEAK and rates.rest_day_peak is not None:
-        return rates.rest_day_peak
-    return rates.day if period is NetworkRatePeriod.DAY else rates.night
-
-
-def tariff_from(options: Mapping[str, Any], *, zone: Zone = Zone.EE, chosen_vat_rate: float | None = None) -> Tariff:
-    """Build the household's tariff from the entry's options, which contain fees in c/kWh and VAT rates in percent."""
-    rows = sorted((_row_from(row) for row in options.get("rows", ())), key=lambda row: row.valid_from or date.min)
-    return Tariff(
-        zone=zone,
-        chosen_vat_rate=chosen_vat_rate,
-        rows=rows,
-        fees_include_vat=options.get("fees_include_vat", False),
-        day_rate_starts=_time_from(options, "day_rate_starts", DAY_RATE_STARTS),
-        day_rate_ends=_time_from(options, "day_rate_ends", DAY_RATE_ENDS),
-        weekends_at_night_rate=options.get("weekends_at_night_rate", True),
-        holidays_at_night_rate=options.get("holidays_at_night_rate", True),
-    )
-
-
-def _row_from(row: Mapping[str, Any]) -> TariffRow:
-    vat_percent = row.get("vat_percent")
-    return TariffRow(
-        valid_from=_date_from(row, "valid_from"),
-        vat_rate=None if vat_percent is None else vat_percent / _PERCENT,
-        package=Package(row.get("package", Package.OWN)),
-        parts_from_table=frozenset(Part(part) for part in row.get("from_table", ())),
-        compared_with_invoice_on=_date_from(row, "compared_on"),
-        **{figure: row.get(figure, 0.0) / _CENTS for figure in _RATE_NAMES},
-    )
-
-
-def _date_from(row: Mapping[str, Any], key: str) -> date | None:
-    return date.fromisoformat(row[key]) if row.get(key) else None
-
-
-def _time_from(options: Mapping[str, Any], key: str, default: time) -> time:
-    return time.fromisoformat(options[key]) if key in options else default
+def _network_charge(
+    rates: NetworkRates, period: NetworkRatePeriod, vat_rate: float, per_euro: int = 1, *, is_known: bool = True
+) -> Charge:
+    """Return the network fee at a time in `period`. `rates` are in units of which a euro has `per_euro`."""
+    named = None if rates.day == rates.night else period
+    return Charge(Part.NETWORK, rates.rate_in(period) / per_euro, vat_rate, is_known=is_known, rate_period=named)

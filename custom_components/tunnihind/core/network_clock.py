@@ -1,20 +1,10 @@
 """The hours of the network operator's day rate, night rate and peak rates."""
 
 from datetime import date, datetime, time
-from enum import Enum, auto
-from functools import cache
+from enum import StrEnum
 from typing import Final
 
-import holidays
-
-# Without these imports, the `holidays` library would import the countries' rules later, and block Home Assistant's
-# event loop.
-import holidays.countries.estonia
-import holidays.countries.finland
-import holidays.countries.latvia
-import holidays.countries.lithuania
-
-from .zones import Zone
+from .public_holidays import is_holiday
 
 _SATURDAY: Final = 5
 
@@ -25,23 +15,23 @@ _WORKDAY_MORNING_PEAK: Final = (time(9), time(12))
 _EVENING_PEAK: Final = (time(16), time(20))
 
 
-class NetworkRatePeriod(Enum):
+class NetworkRatePeriod(StrEnum):
     """A class of hours with its own network rate."""
 
-    DAY = auto()
-    NIGHT = auto()
-    PEAK = auto()
-    REST_DAY_PEAK = auto()
+    DAY = "day"
+    NIGHT = "night"
+    PEAK = "peak"
+    REST_DAY_PEAK = "rest_day_peak"
 
 
-def network_rate_period(wall: datetime, *, has_peaks: bool) -> NetworkRatePeriod:
-    """Return the class of hours that contains `wall`, a date and time in Estonia.
+def network_rate_period(wall: datetime, country: str, *, has_peaks: bool) -> NetworkRatePeriod:
+    """Return the class of hours that contains `wall`, a local time in `country` (ISO 3166).
 
     The day rate applies from 07 to 22 on working days, and the night rate at all other times. If `has_peaks` is true,
     the peak hours from November to March have peak rates instead. On working days, the peaks are from 09 to 12 and from
     16 to 20. On weekends and public holidays, the only peak is from 16 to 20.
     """
-    is_rest_day = is_weekend(wall.date()) or is_public_holiday(Zone.EE, wall.date())
+    is_rest_day = is_weekend(wall.date()) or is_holiday(wall.date(), country)
     if has_peaks and wall.month in _PEAK_MONTHS:
         if is_within(wall.time(), *_EVENING_PEAK):
             return NetworkRatePeriod.REST_DAY_PEAK if is_rest_day else NetworkRatePeriod.PEAK
@@ -62,14 +52,3 @@ def is_within(clock: time, starts: time, ends: time) -> bool:
 def is_weekend(day: date) -> bool:
     """Return whether the day is a Saturday or a Sunday."""
     return day.weekday() >= _SATURDAY
-
-
-def is_public_holiday(zone: Zone, day: date) -> bool:
-    """Return whether the day is a public holiday in the zone's country."""
-    return day in _public_holidays(zone)
-
-
-@cache
-def _public_holidays(zone: Zone) -> holidays.HolidayBase:
-    # The `HolidayBase` object is cached, because it keeps the holidays that the `holidays` library has computed.
-    return holidays.country_holidays(zone)

@@ -1,7 +1,6 @@
 """Reads `rates.json`, the table of network rates and other fees in Estonia by date.
 
-The server reads `rates.json` too. All rates in the table are in c/kWh without VAT. When a rate changes, add `until` to
-the old entry and add a new entry.
+All rates in the table are in c/kWh without VAT. When a rate changes, add `until` to the old entry and add a new entry.
 """
 
 import json
@@ -12,7 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from .zones import Zone
+from .market import ESTONIA, Market
+from .network_clock import NetworkRatePeriod
 
 # Most fees change once a year, so a rate whose source was last read more than a year ago may be wrong.
 _OLD_AFTER_YEARS: Final = 1
@@ -29,6 +29,8 @@ class Part(StrEnum):
     RENEWABLE = "renewable"
     SECURITY = "security"
     EXCISE = "excise"
+    OTHER = "other"
+    """All fees besides the margin and the network fee in one sum, as the server's page asks for them."""
 
 
 class Package(StrEnum):
@@ -53,6 +55,11 @@ class NetworkRates:
     night: float
     peak: float | None = None
     rest_day_peak: float | None = None
+
+    def rate_in(self, period: NetworkRatePeriod) -> float:
+        """Return the rate in a class of hours."""
+        rate: float = getattr(self, period)
+        return rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,13 +130,13 @@ class RateTable:
     fees: Mapping[Part, Sequence[DatedRate[float]]] = field(default_factory=dict)
 
 
-_RATE_TABLES: Final = {Zone.EE: RateTable(NETWORK_RATES, FEE_RATES)}
+_RATE_TABLES: Final = {ESTONIA.code: RateTable(NETWORK_RATES, FEE_RATES)}
 _NO_RATES: Final = RateTable()
 
 
-def rate_table_of(zone: Zone) -> RateTable:
+def rate_table_of(zone: Market) -> RateTable:
     """Return the rate table of Estonia, or an empty rate table for any other zone."""
-    return _RATE_TABLES.get(zone, _NO_RATES)
+    return _RATE_TABLES.get(zone.code, _NO_RATES)
 
 
 def nearest_rate[Rate](entries: Sequence[DatedRate[Rate]], day: date) -> DatedRate[Rate]:

@@ -4,7 +4,7 @@ Instants are unix seconds, UTC. A delivery day is a calendar day of Central Euro
 delivery day begins at 01:00 on the clocks of all four zones.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
@@ -50,12 +50,26 @@ HARMONISED_LIMITS: Final = PriceLimits(floor=-500.0, cap=4000.0)
 
 
 @dataclass(frozen=True, slots=True)
+class VatLaw:
+    """The legal VAT rate from `since` on, as a fraction.
+
+    If network and state fees have a VAT rate of their own, `network_rate` is that rate.
+    """
+
+    since: date
+    rate: float
+    network_rate: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Market:
     """The facts about one price zone."""
 
     zone: Zone
     code: ZoneCode
-    """The zone's name in the API. This name is also the ISO 3166 code of the zone's country."""
+    """The zone's name in the API."""
+    country: str
+    """The ISO 3166 code of the zone's country."""
     adjective: str
     """The word for the zone in English sentences, such as `Estonian`."""
     neighbours: tuple[Zone, ...]
@@ -68,8 +82,8 @@ class Market:
     """The middle of the zone, degrees north."""
     longitude: float
     """The middle of the zone, degrees east."""
-    vat_rates_by_day: tuple[tuple[date, float], ...]
-    """The legal VAT rates as fractions, each with its first day, oldest first."""
+    vat_laws: tuple[VatLaw, ...]
+    """The legal VAT rates, oldest first."""
     publication_watch: tuple[time, time] = (time(13, 45), time(15, 30))
     """The two local times between which the prices of the next delivery day normally appear. The prices are late if
     they are missing at the second time."""
@@ -78,14 +92,9 @@ class Market:
     """The price limits of the market coupling, or the operator's own limits."""
 
     @property
-    def country(self) -> str:
-        """The ISO 3166 code of the zone's country."""
-        return self.code
-
-    @property
     def neighbour_countries(self) -> tuple[str, ...]:
         """The ISO 3166 codes of the neighbours' countries."""
-        return tuple(zone.upper() for zone in self.neighbours)
+        return tuple(MARKETS[zone].country for zone in self.neighbours)
 
     @property
     def zones(self) -> tuple[Zone, ...]:
@@ -98,9 +107,17 @@ class Market:
 
         The oldest rate also applies before its first day.
         """
-        (_, oldest), *later = self.vat_rates_by_day
-        midnights = (self.midnight(day) for day, _ in later)
-        return ((0, oldest), *zip(midnights, (rate for _, rate in later), strict=True))
+        oldest, *later = self.vat_laws
+        return ((0, oldest.rate), *((self.midnight(law.since), law.rate) for law in later))
+
+    def legal_vat_rate(self, day: date, *, on_network: bool = False) -> float:
+        """Return the legal VAT rate on a calendar day, as a fraction.
+
+        If `on_network` is true, return the rate on network and state fees. Otherwise, return the rate on electricity
+        and on the supplier's fees. The oldest rate also applies before its first day.
+        """
+        law = next((law for law in reversed(self.vat_laws) if law.since <= day), self.vat_laws[0])
+        return law.rate if law.network_rate is None or not on_network else law.network_rate
 
     def with_limits(self, limits: PriceLimits) -> Market:
         """Return a copy of this market with `limits` as its price limits."""
@@ -111,7 +128,11 @@ class Market:
         return datetime.fromtimestamp(ts, self.time_zone)
 
     def instant(self, day: date, at: time) -> int:
-        """Return the instant of a local time on a calendar day."""
+        """Return the instant at which the zone's clocks show `at` on a calendar day.
+
+        If the clocks show `at` twice on a day in autumn, return the first instant. If the clocks skip `at` on a day in
+        spring, use the offset from UTC before the clock change: 03:30 means 04:30.
+        """
         return int(datetime.combine(day, at, self.time_zone).timestamp())
 
     def midnight(self, day: date) -> int:
@@ -139,55 +160,66 @@ class Market:
 ESTONIA: Final = Market(
     zone="ee",
     code="EE",
+    country="EE",
     adjective="Estonian",
     neighbours=("lv", "lt", "fi"),
     time_zone=ZoneInfo("Europe/Tallinn"),
     latitude=58.6,
     longitude=25.5,
-    vat_rates_by_day=((date(2009, 7, 1), 0.20), (date(2024, 1, 1), 0.22), (date(2025, 7, 1), 0.24)),
+    # Estonia's VAT law: Käibemaksuseadus § 15
+    vat_laws=(VatLaw(date(2009, 7, 1), 0.20), VatLaw(date(2024, 1, 1), 0.22), VatLaw(date(2025, 7, 1), 0.24)),
 )
 
 LATVIA: Final = Market(
     zone="lv",
     code="LV",
+    country="LV",
     adjective="Latvian",
     neighbours=("lt", "ee", "fi"),
     time_zone=ZoneInfo("Europe/Riga"),
     latitude=56.9,
     longitude=24.9,
-    vat_rates_by_day=((date(2012, 7, 1), 0.21),),
+    # Latvia's VAT law: Pievienotās vērtības nodokļa likums, 41. pants
+    vat_laws=(VatLaw(date(2012, 7, 1), 0.21),),
 )
 
 LITHUANIA: Final = Market(
     zone="lt",
     code="LT",
+    country="LT",
     adjective="Lithuanian",
     neighbours=("lv", "ee", "fi"),
     time_zone=ZoneInfo("Europe/Vilnius"),
     latitude=55.3,
     longitude=23.9,
-    vat_rates_by_day=((date(2009, 9, 1), 0.21),),
+    # Lithuania's VAT law: Pridėtinės vertės mokesčio įstatymas, 19 straipsnis
+    vat_laws=(VatLaw(date(2009, 9, 1), 0.21),),
 )
 
 FINLAND: Final = Market(
     zone="fi",
     code="FI",
+    country="FI",
     adjective="Finnish",
     neighbours=("lv", "lt", "ee"),
     time_zone=ZoneInfo("Europe/Helsinki"),
     latitude=62.6,
     longitude=25.5,
-    # In Finland, VAT was 10% on electricity and 24% on network fees from December 2022 to April 2023.
-    vat_rates_by_day=(
-        (date(2013, 1, 1), 0.24),
-        (date(2022, 12, 1), 0.10),
-        (date(2023, 5, 1), 0.24),
-        (date(2024, 9, 1), 0.255),
+    # Finland's VAT law: Arvonlisäverolaki 84 §. In the winter of 2022/23, Finland lowered the VAT rate on electricity,
+    # but not on transmission or on the electricity tax.
+    vat_laws=(
+        VatLaw(date(2013, 1, 1), 0.24),
+        VatLaw(date(2022, 12, 1), 0.10, network_rate=0.24),
+        VatLaw(date(2023, 5, 1), 0.24),
+        VatLaw(date(2024, 9, 1), 0.255),
     ),
 )
 
 MARKETS: Final[Mapping[Zone, Market]] = {market.zone: market for market in (ESTONIA, LATVIA, LITHUANIA, FINLAND)}
 """The market of each zone that a server can serve."""
+
+MARKET_OF_CODE: Final[Mapping[str, Market]] = {market.code: market for market in MARKETS.values()}
+"""The market of each zone, by the zone's name in the API."""
 
 SPECIFIED_VAT_RATE: Final = 0.22
 """The VAT rate that the API's specification sets for Estonia. The operator can set another rate, because the legal rate
@@ -197,6 +229,9 @@ DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
 
 QUARTERS_SINCE: Final = date(2025, 10, 1)
 """The first delivery day that was traded in quarters of an hour."""
+
+FORECAST_STALE_AFTER_S: Final = 3 * HOUR_S
+"""A forecast that is older than this many seconds counts as old. A server makes a forecast every hour."""
 
 _PAST_SETTLED_S: Final = 48 * HOUR_S
 PUBLIC_WINDOW_S: Final = 72 * HOUR_S
@@ -258,17 +293,23 @@ def gate_closure(day: date) -> int:
     return int(datetime.combine(day - timedelta(days=1), _GATE_CLOSURE, DELIVERY_TZ).timestamp())
 
 
-def hourly_prices(quarters: Mapping[int, float]) -> dict[int, float]:
-    """Map each hour with four known quarters to the unrounded mean of their prices in EUR/MWh.
+def whole_periods[Value](
+    parts: Mapping[int, Value], part_s: int, step_s: int = HOUR_S
+) -> Iterator[tuple[int, Sequence[Value]]]:
+    """Yield each period of `step_s` seconds whose parts of `part_s` seconds are all known, with the parts' values.
 
-    An hour with a missing quarter has no price, because the mean of the other quarters would be wrong.
+    `parts` maps the starts of the parts to their values. A period with an unknown part is left out, because the mean of
+    its other parts would be wrong.
     """
-    hours: dict[int, float] = {}
-    for hour in sorted({floor_hour(ts) for ts in quarters}):
-        values = [quarters[ts] for ts in range(hour, hour + HOUR_S, QUARTER_S) if ts in quarters]
-        if len(values) == HOUR_S // QUARTER_S:
-            hours[hour] = sum(values) / len(values)
-    return hours
+    for start in sorted({ts - ts % step_s for ts in parts}):
+        values = [parts[ts] for ts in range(start, start + step_s, part_s) if ts in parts]
+        if len(values) == step_s // part_s:
+            yield start, values
+
+
+def hourly_prices(quarters: Mapping[int, float]) -> dict[int, float]:
+    """Map each hour with four known quarters to the unrounded mean of their prices in EUR/MWh."""
+    return {hour: sum(prices) / len(prices) for hour, prices in whole_periods(quarters, QUARTER_S)}
 
 
 def rounded_market_price(eur_mwh: float) -> float:
@@ -278,7 +319,12 @@ def rounded_market_price(eur_mwh: float) -> float:
 
 def consumer_price(eur_mwh: float, vat_rate: float) -> float:
     """Convert a market price to a consumer price in EUR/kWh with VAT, rounded to 4 decimals. Never returns -0.0."""
-    return round(eur_mwh / 1000 * (1 + vat_rate), 4) + 0.0
+    return rounded_price(eur_mwh / 1000 * (1 + vat_rate))
+
+
+def rounded_price(amount: float) -> float:
+    """Round a price, a saving or a cost in EUR/kWh or EUR to 4 decimals. Never returns -0.0."""
+    return round(amount, 4) + 0.0
 
 
 def vat_rate_at(rates: VatRates, ts: int) -> float:

@@ -1,0 +1,1 @@
+../../../../custom_components/tunnihind/frontend/chart.js
