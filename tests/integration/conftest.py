@@ -33,13 +33,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def recorder_db_url(hass_fixture_setup: list[bool]) -> str:
+def recorder_db_url(hass_fixture_setup: list[bool]) -> str:  # type: ignore[no-redef]
     """Keep the recorder's data in memory, without an option of the plugin that `pytest tests` learns of too late."""
     return "sqlite://"
 
 
 @pytest.fixture(autouse=True)
-async def enable_event_loop_debug() -> None:
+async def enable_event_loop_debug() -> None:  # type: ignore[no-redef]
     """Turn asyncio's debug mode off unless a test asks for it, because it takes a third of the time of most tests.
 
     Home Assistant's plugin always does. Here it is done on the oldest Home Assistant (PYTHONASYNCIODEBUG).

@@ -52,7 +52,7 @@ async def test_a_server_that_answers_is_added_with_a_plan_of_the_cheapest_three_
     assert (result["title"], result["data"]) == ("Tunnihind", {"url": address, "instance_id": "test"})
     assert result["result"].unique_id == "test"
     [plan] = result["result"].subentries.values()
-    assert (plan.title, plan.data) == (
+    assert (plan.title, dict(plan.data)) == (
         "Cheapest 3 hours",
         {
             "duration": 180,

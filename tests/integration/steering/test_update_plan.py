@@ -132,7 +132,7 @@ async def test_a_plan_in_one_go_refuses_the_settings_of_pieces(make_home: MakeHo
     await home.add(plans={PLAN_ID: ONE_PIECE})
     for field, value in (("max_starts", 2), ("min_pause", "01:00:00"), ("min_piece", "01:00:00")):
         with pytest.raises(ServiceValidationError, match=f"{field}: this plan runs in one go.*split"):
-            await update(home, **{field: value})
+            await update(home, PLAN_ID, **{field: value})
     await update(home, max_starts=None, min_pause="00:00:00")
 
 
@@ -163,7 +163,7 @@ async def test_values_of_the_wrong_type_are_refused(car: Home) -> None:
         ("x", 1),
     ):
         with pytest.raises(vol.Invalid, match=field):
-            await update(car, enabled=False, **{field: value})
+            await update(car, PLAN_ID, enabled=False, **{field: value})
     assert car.state("switch", "enabled", PLAN_ID).state == "on"
 
 
