@@ -17,7 +17,7 @@ from tests.support.api.api_server import HOUR, RunningServer, Serve, with_series
 from tests.support.household.price_readers import EvccTariff, PredbatRates, emhass_steps
 from tests.support.machine.node import run_module
 from tests.support.pages import sample_views
-from tunnihind.api.served_data import settled_period_prices
+from tunnihind.api.served_data import ServedSeries
 from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, consumer_price, iso_utc
 from tunnihind.price_series import PriceSeries
 from tunnihind.web.reference import RECIPE_CLIENTS, read_recipe
@@ -113,11 +113,11 @@ async def server_of_quarters(serve: Serve) -> RunningServer:
     """Return a server of an ordinary day whose quarters are known too."""
     view = sample_views.ordinary()
     known = {hour + n * QUARTER_S: price + 3 * n - 4.5 for hour, price in view.hours.settled.items() for n in range(4)}
-    quarters = settled_period_prices(view.hours.settled, PriceSeries.of("ee", QUARTER_S, known))
+    quarters = ServedSeries.of(view.hours.settled, PriceSeries.of("ee", QUARTER_S, known))
     assert view.hours.run
     issued = {hour + n * QUARTER_S: said for hour, said in view.hours.issued.items() for n in range(4)}
     run = view.hours.run.as_flat_run(QUARTER_S)
-    return await serve(with_series(view, QUARTER_S, settled=quarters.prices, issued=issued, run=run), now=HOUR + 612)
+    return await serve(with_series(view, QUARTER_S, settled=quarters.settled, issued=issued, run=run), now=HOUR + 612)
 
 
 async def market_by_quarter(server: RunningServer) -> dict[int, float]:

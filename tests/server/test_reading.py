@@ -13,6 +13,12 @@ from tests.support.store.stores import HOURS, day_range, store_quotes
 from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.api.served_data import Percentiles, ServedData, issued_forecasts, read_served_data, settled_prices
 from tunnihind.core.market import (
+from tunnihind.api.served_data import Percentiles, ServedData, issued_forecasts, read_served_data, settled_series
+from tunnihind.errors import SourceUnreachable
+from tunnihind.forecast.known import KnownPrice, PriceArchive
+from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.core.market import (
     DAY_S,
     ESTONIA,
     HOUR_S,
@@ -175,8 +181,8 @@ def test_the_mean_of_an_hours_quarters_is_its_price(known: tuple[dict[int, int],
         ]
     )
     prices = archive.newest_versions()
-    settled, found = (settled_prices(prices, "ee", step_s, NOW) for step_s in STEPS)
-    assert found.prices.hourly_means() == pytest.approx(settled.prices)
+    settled, found = (settled_series(prices, "ee", step_s, NOW) for step_s in STEPS)
+    assert found.settled.hourly_means() == pytest.approx(settled.settled)
     unknown = [n for n in hours if not quarters.keys() >= set(range(4 * n, 4 * n + 4))]
     assert found.priced_by_hour == {HOUR + n * HOUR_S + q * QUARTER_S for n in unknown for q in range(4)}
 

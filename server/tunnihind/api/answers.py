@@ -109,17 +109,18 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
     history = clamped_history_days(days, least=0)
     since = now - now % QUARTER_S - history * DAY_S
     served = served_periods(data, now, settings, step_s=QUARTER_S, since=since)
-    vat = settings.api_vat_rates
+    vat, quarters = settings.api_vat_rates, data.at_step(QUARTER_S)
     return QuartersResponse(
         **common_fields(data, now, settings),
-        backtest=_rounded_backtest(data.at_step(QUARTER_S).backtest),
+        backtest=_rounded_backtest(quarters.backtest),
         day_ahead=[
-            _day_ahead_quarter(ts, price, vat_rate_at(vat, ts), hourly=hourly) for ts, price, hourly in served.settled
+            _day_ahead_quarter(ts, price, vat_rate_at(vat, ts), hourly=ts in quarters.priced_by_hour)
+            for ts, price in served.settled.items()
         ],
         # An answer with past forecasts also has the current quarter's forecast, so that no quarter is missing.
         forecast=[
             _forecast_quarter(ts, quarter, vat_rate_at(vat, ts))
-            for ts, quarter in served.forecast
+            for ts, quarter in served.forecast.items()
             if history or ts > now
         ],
     )

@@ -1,6 +1,6 @@
 """Makes the answers of `/api/feeds/…`: settled prices, then forecast medians, for evcc, EMHASS and Predbat."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
@@ -33,14 +33,6 @@ class FeedRequest(NamedTuple):
     price_kind: str
 
 
-class FeedPrice(NamedTuple):
-    """The price in EUR/kWh from `start` until `end` (unix seconds)."""
-
-    start: int
-    end: int
-    eur_kwh: float
-
-
 class FeedAnswer(NamedTuple):
     """The body of a feed before it is encoded as JSON, and the header fields that only feeds have."""
 
@@ -49,22 +41,32 @@ class FeedAnswer(NamedTuple):
 
 
 def feed_answer(data: ServedData, now: int, settings: Settings, feed: FeedRequest) -> FeedAnswer:
-    """Return the answer to `GET /api/feeds/…` as of `now` (unix seconds).
+    """Return the answer to `GET /api/feeds/…` as of `now` (unix seconds), with prices from the last local midnight on.
 
-    Raises NoPriceAhead if no current or future price is known.
+    If a period has no settled price, its price is the forecast's median. For a period that has begun, the median comes
+    from the newest forecast made before the period's start. Raises NoPriceAhead if no current or future price is known.
     """
-    periods = [*feed_prices(data, now, settings, feed)]
-    if not periods:
+    vat = _vat_rates(data.market, settings, feed)
+    midnight = data.market.midnight(data.market.local_time(now).date())
+    served = served_periods(data, now, settings, step_s=feed.step_s, since=midnight)
+    settled, forecast = served.settled, served.forecast
+    starts = _starts_without_gaps(settled.keys() | forecast.keys(), now, feed.step_s)
+    if not starts:
         raise NoPriceAhead(
             "No current or future price is known: the newest known prices are past, or no price is known yet"
         )
-    vat = _vat_header_value(_vat_rates(data.market, settings, feed), periods[0].start, periods[-1].end)
-    return FeedAnswer(_feed_body(periods, feed.format), {VAT_RATE_FIELD: vat})
+    market_prices = (settled[ts] if ts in settled else forecast[ts].p50 for ts in starts)
+    prices = (
+        _price_in_eur_kwh(eur_mwh, feed.price_kind, vat_rate_at(vat, ts))
+        for ts, eur_mwh in zip(starts, market_prices, strict=True)
+    )
+    return FeedAnswer(
+        _feed_body(starts, prices, feed.format), {VAT_RATE_FIELD: _vat_header_value(vat, starts.start, starts.stop)}
+    )
 
 
-def _feed_body(periods: Sequence[FeedPrice], feed_format: FeedFormat) -> object:
-    prices = [period.eur_kwh for period in periods]
-    times = [*(iso_utc(period.start) for period in periods), iso_utc(periods[-1].end)]
+def _feed_body(starts: range, prices: Iterable[float], feed_format: FeedFormat) -> object:
+    times = [*map(iso_utc, starts), iso_utc(starts.stop)]
     match feed_format:
         case "evcc":
             return [
@@ -78,36 +80,22 @@ def _feed_body(periods: Sequence[FeedPrice], feed_format: FeedFormat) -> object:
                 OctopusRate(value_inc_vat=round(100 * price, 3), valid_from=start, valid_to=end)
                 for (start, end), price in zip(pairwise(times), prices, strict=True)
             ][::-1]
-            return OctopusRates(count=len(periods), next=None, previous=None, results=newest_first)
+            return OctopusRates(count=len(starts), next=None, previous=None, results=newest_first)
 
 
-def feed_prices(data: ServedData, now: int, settings: Settings, feed: FeedRequest) -> Iterator[FeedPrice]:
-    """Yield the settled or forecast prices from the last local midnight on, without gaps.
+def _starts_without_gaps(known: Collection[int], now: int, step_s: int) -> range:
+    """Return the starts of the periods of a feed, without gaps. `known` has the starts of all known prices.
 
-    Other programs assume that each price holds until the next price starts. So the prices begin after the newest gap in
-    the past, and end at the first gap in the future. If the current price is unknown, the prices begin with the next
-    known price. If no current or future price is known, yield nothing.
-
-    If a period has no settled price, its price is the forecast's median. For a period that has begun, the median comes
-    from the newest forecast made before the period's start.
+    Other programs assume that each price holds until the next price starts. So the periods begin after the newest gap
+    in the past, and end at the first gap in the future. If the current price is unknown, the periods begin with the
+    next known price. If no current or future price is known, there are none.
     """
-    market = data.market
-    vat = _vat_rates(market, settings, feed)
-    midnight = market.midnight(market.local_time(now).date())
-    served = served_periods(data, now, settings, step_s=feed.step_s, since=midnight)
-    prices = {period.ts: period.percentiles.p50 for period in served.forecast}
-    prices |= {period.ts: period.eur_mwh for period in served.settled}
-    current = now - now % feed.step_s
-    start = min((ts for ts in prices if ts >= current), default=None)
-    if start is None:
-        return
-    while start - feed.step_s in prices:
-        start -= feed.step_s
-    while start in prices:
-        yield FeedPrice(
-            start, start + feed.step_s, _price_in_eur_kwh(prices[start], feed.price_kind, vat_rate_at(vat, start))
-        )
-        start += feed.step_s
+    first = end = min((ts for ts in known if ts >= now - now % step_s), default=0)
+    while first - step_s in known:
+        first -= step_s
+    while end in known:
+        end += step_s
+    return range(first, end, step_s)
 
 
 def _price_in_eur_kwh(eur_mwh: float, price_kind: str, vat_rate: float) -> float:

@@ -13,7 +13,7 @@ from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
 from tunnihind.api.models.prices import HistoryPrice, HistoryResponse
 from tunnihind.api.parameters import RESOLUTIONS, quoted_value
-from tunnihind.api.served_data import settled_period_prices
+from tunnihind.api.served_data import ServedSeries
 from tunnihind.api.snapshot import cache_control
 from tunnihind.clock import Clock
 from tunnihind.core.market import HOUR_S, WEEK_S, Market, delivery_day, market_time_unit, rounded_market_price
@@ -106,12 +106,14 @@ class MonthReader:
 def _history_response(prices: PriceHistory, market: Market, month: Month, resolution: str) -> HistoryResponse:
     step_s = RESOLUTIONS[resolution]
     hours = prices.series_of(market.zone).between(month.start_ts, month.end_ts)
-    settled, priced_by_hour = settled_period_prices(hours, prices.series_of(market.zone, step_s))
+    served = ServedSeries.of(hours, prices.series_of(market.zone, step_s))
     items = [
         HistoryPrice(
-            ts=ts, eur_mwh=rounded_market_price(price), hourly=UNSET if step_s == HOUR_S else ts in priced_by_hour
+            ts=ts,
+            eur_mwh=rounded_market_price(price),
+            hourly=UNSET if step_s == HOUR_S else ts in served.priced_by_hour,
         )
-        for ts, price in settled.items()
+        for ts, price in served.settled.items()
     ]
     return HistoryResponse(
         zone=market.code, currency=market.currency, month=month.text, resolution=resolution, prices=items

@@ -1,9 +1,8 @@
 """Selects the settled prices and the forecasts for `/api/v1/quarters`, the feeds and the dashboard."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.core.market import floor_hour, free_until
@@ -11,30 +10,15 @@ from tunnihind.forecast.run import Run
 from tunnihind.settings import Settings
 
 
-class SettledPeriod(NamedTuple):
-    """A settled price in EUR/MWh without VAT. `hourly` is true for a quarter if only the price of its hour is known."""
-
-    ts: int
-    eur_mwh: float
-    hourly: bool
-
-
-class ForecastPeriod(NamedTuple):
-    """The forecast of the period that begins at `ts`, in EUR/MWh without VAT."""
-
-    ts: int
-    percentiles: Percentiles
-
-
 @dataclass(frozen=True, slots=True)
 class ServedPeriods:
-    """The settled prices and the forecasts that are served, in chronological order.
+    """The settled prices and the forecasts that are served, in EUR/MWh without VAT.
 
-    If a period is in both `settled` and `forecast`, the settled price applies.
+    Each maps the starts of periods in chronological order. If a period is in both, the settled price applies.
     """
 
-    settled: tuple[SettledPeriod, ...]
-    forecast: tuple[ForecastPeriod, ...]
+    settled: Mapping[int, float]
+    forecast: Mapping[int, Percentiles]
 
 
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
@@ -52,13 +36,13 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
     begun = sorted((ts, percentiles) for ts, percentiles in series.issued.items() if since <= ts < run_since)
     limit = None if settings.full_horizon else free_until(data.newest_settled_ts, now)
     return ServedPeriods(
-        tuple(SettledPeriod(ts, price, ts in series.priced_by_hour) for ts, price in known if not math.isnan(price)),
-        tuple(
-            ForecastPeriod(ts, percentiles)
+        {ts: price for ts, price in known if not math.isnan(price)},
+        {
+            ts: percentiles
             for ts, percentiles in (*begun, *ahead)
             # As in `/api/series`, a period that has begun is served even if it lies after the public window.
             if ts >= since and (limit is None or ts <= now or floor_hour(ts) <= limit)
-        ),
+        },
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cached_property
 from itertools import starmap
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 
@@ -60,6 +60,22 @@ class ServedSeries:
     issued: Mapping[int, Percentiles] = field(default_factory=dict)
     run: Run | None = None
     backtest: BacktestScore | None = None
+
+    @classmethod
+    def of(cls, hours: PriceSeries, prices: PriceSeries) -> Self:
+        """Split the settled `hours` into periods as long as those of `prices`, and give each period a price.
+
+        `hours` and `prices` must come from the same `PriceHistory`. If the prices of all periods of an hour are known,
+        each period keeps its own price. Otherwise, all periods of this hour get the price of the hour. In both cases,
+        the mean price of an hour's periods equals the price of the hour. If an hour is not settled, none of its periods
+        gets a price, because answers with quarters must not reveal prices that hourly answers don't contain.
+        """
+        own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
+        by_hour = np.isnan(own).any(axis=1, keepdims=True)
+        values = np.where(by_hour, hours.eur_mwh[:, np.newaxis], own).ravel()
+        only_hour = np.repeat(by_hour.ravel(), own.shape[1]) & ~np.isnan(values)
+        settled = PriceSeries(hours.zone, prices.step_s, hours.start_ts, values)
+        return cls(settled, frozenset(settled.starts[only_hour].tolist()))
 
 
 _SCALE_LEVELS: Final = (0.2, 0.4, 0.6, 0.8)
@@ -178,7 +194,8 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
         newest_run = runs_at_step([run], kept, step_s)[0] if run else None
         issued = issued_forecasts(runs_at_step(runs, kept, step_s))
         backtest = store.runs.backtest_score(SeriesKey(zone, step_s))
-        series[step_s] = ServedSeries(*settled_prices(prices, zone, step_s, now), issued, newest_run, backtest)
+        settled = settled_series(prices, zone, step_s, now)
+        series[step_s] = replace(settled, issued=issued, run=newest_run, backtest=backtest)
     named_from = delivery_day(now) - timedelta(days=_DOUBTFUL_PRICES_DAYS)
     return ServedData(
         version=version,
@@ -199,41 +216,15 @@ def _matching_scenarios(run: Run | None, scenarios: Scenarios | None) -> Scenari
     return scenarios if run is not None and scenarios is not None and scenarios.goes_with(run) else None
 
 
-class SettledPrices(NamedTuple):
-    """Settled prices, either by hours or by quarters.
-
-    `priced_by_hour` contains the starts of the quarters for which only the hour's price is known.
-    """
-
-    prices: PriceSeries
-    priced_by_hour: frozenset[int]
-
-
-def settled_prices(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPrices:
-    """Return the settled prices that answers at `now` need.
+def settled_series(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> ServedSeries:
+    """Return the settled prices that answers at `now` need, without forecasts.
 
     The newest settled price is always included, because its time determines the end of the public window.
     """
     hours = prices.series_of(zone)
     newest, since = hours.newest_ts, floor_hour(now) - _PRICE_HISTORY_S
     start_ts = since if newest is None else min(since, newest)
-    return settled_period_prices(hours.between(start_ts, hours.end_ts), prices.series_of(zone, step_s))
-
-
-def settled_period_prices(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
-    """Split the settled `hours` into periods as long as those of `prices`, and return each period's price.
-
-    `hours` and `prices` must come from the same `PriceHistory`. If the prices of all periods of an hour are known, each
-    period keeps its own price. Otherwise, all periods of this hour get the price of the hour. In both cases, the mean
-    price of an hour's periods equals the price of the hour. If an hour is not settled, none of its periods gets a
-    price, because answers with quarters must not reveal prices that hourly answers don't contain.
-    """
-    own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
-    by_hour = np.isnan(own).any(axis=1, keepdims=True)
-    values = np.where(by_hour, hours.eur_mwh[:, np.newaxis], own).ravel()
-    only_hour = np.repeat(by_hour.ravel(), own.shape[1]) & ~np.isnan(values)
-    settled = PriceSeries(hours.zone, prices.step_s, hours.start_ts, values)
-    return SettledPrices(settled, frozenset(settled.starts[only_hour].tolist()))
+    return ServedSeries.of(hours.between(start_ts, hours.end_ts), prices.series_of(zone, step_s))
 
 
 def runs_at_step(runs: Iterable[Run], stored_runs: Iterable[Run], step_s: int) -> list[Run]:

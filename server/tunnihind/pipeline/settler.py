@@ -181,11 +181,8 @@ class PriceSettler:
             if ruling.settles is not None:
                 given, there = ruling.settles.day_prices, settled.get(day, _UNSETTLED)
                 if not given.repeats(there.prices) or (ruling.is_agreed and not there.is_agreed):
-                    prices[AGREED if ruling.is_agreed else ruling.settles.source] += [
-                        Price(zone, ts, step_s, price)
-                        for step_s, by_ts in given.replacing(there.prices).items()
-                        for ts, price in by_ts.items()
-                    ]
+                    rows = (Price(zone, *row) for row in given.rows_replacing(there.prices))
+                    prices[AGREED if ruling.is_agreed else ruling.settles.source] += rows
                 if not there.is_agreed and not given.agrees_with(there.prices):
                     wrong.append(there)
         wrong_since = None

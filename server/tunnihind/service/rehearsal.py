@@ -1,17 +1,16 @@
 """Makes the served data of a rehearsal (`serve --as-of`) from stored data alone."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from tunnihind.api.served_data import (
     RUN_HISTORY_S,
     ServedData,
-    ServedSeries,
     issued_forecasts,
     runs_at_step,
-    settled_prices,
+    settled_series,
 )
 from tunnihind.core.market import HOUR_S, STEPS, Market, SeriesKey, delivery_day
 from tunnihind.forecast.known import Archive
@@ -83,10 +82,10 @@ class Rehearsal:
             version=f"{known_ts}-{newest.hours.made_at if newest else None}",
             market=market,
             series={
-                step_s: ServedSeries(
-                    *settled_prices(prices, market.zone, step_s, at),
-                    issued_forecasts(runs_at_step(by_step[HOUR_S], kept, step_s)),
-                    newest.by_step[step_s] if newest else None,
+                step_s: replace(
+                    settled_series(prices, market.zone, step_s, at),
+                    issued=issued_forecasts(runs_at_step(by_step[HOUR_S], kept, step_s)),
+                    run=newest.by_step[step_s] if newest else None,
                 )
                 for step_s, kept in by_step.items()
             },

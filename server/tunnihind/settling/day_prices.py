@@ -1,7 +1,7 @@
 """Compares two versions of a delivery day's prices. All functions are pure."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -99,25 +99,23 @@ class DayPrices:
         """Return whether this version agrees with the other version, and has no period that the other version lacks."""
         return self.agrees_with(other) and not self.has_periods_missing_from(other)
 
-    def replacing(self, settled: DayPrices) -> dict[int, dict[int, float]]:
-        """Return the prices to store, by step, so that this version replaces the settled prices.
+    def rows_replacing(self, settled: DayPrices) -> Iterator[tuple[int, int, float]]:
+        """Yield the rows to store so that this version replaces the settled prices. Each row is (start, step, price).
 
-        If a new price differs from the settled price by at most a cent, the settled price stays. If this version gives
-        a price for a whole period whose parts are settled, and the parts have another mean, each part gets the
-        period's price. If this version gives a period's parts, and a price for the whole period is settled, the parts'
-        mean replaces the settled price.
+        If a new price differs from the settled price by at most a cent, the row keeps the settled price. If this
+        version gives a price for a whole period whose parts are settled, and the parts have another mean, each part
+        gets the period's price. If this version gives a period's parts, and a price for the whole period is settled,
+        the parts' mean replaces the settled price.
         """
-        stored: dict[int, dict[int, float]] = {step_s: {} for step_s in STEPS}
         for step_s, prices in self.by_step.items():
             given, earlier = self.given.get(step_s, {}), settled.given.get(step_s, {})
             for ts, price in prices.items():
                 part_s, parts = settled._shortest_parts(ts, step_s) if ts in given else (step_s, {})
                 if parts:
                     differs = PricePair(ts, price, settled.by_step[step_s][ts]).differs
-                    stored[part_s] |= dict.fromkeys(parts, price) if differs else parts
+                    yield from ((part, part_s, price if differs else known) for part, known in parts.items())
                 elif ts in given or ts in earlier:
-                    stored[step_s][ts] = _price_to_keep(price, earlier.get(ts))
-        return stored
+                    yield ts, step_s, _price_to_keep(price, earlier.get(ts))
 
     def _shortest_parts(self, ts: int, step_s: int) -> tuple[int, dict[int, float]]:
         """Return the shortest step at which all parts of a period have a price, and these prices by start.

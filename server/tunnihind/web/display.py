@@ -39,9 +39,15 @@ class PricedPeriod:
 
 def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
     """Map the start of each served period (unix seconds) to the period, in chronological order."""
-    prices = {ts: rounded_market_price(eur_mwh) for ts, eur_mwh, _ in served.settled}
-    percentiles = {ts: Percentiles(*map(rounded_market_price, forecast)) for ts, forecast in served.forecast}
-    return {ts: PricedPeriod(ts, prices.get(ts), percentiles.get(ts)) for ts in sorted({*prices, *percentiles})}
+    settled, forecast = served.settled, served.forecast
+    return {
+        ts: PricedPeriod(
+            ts,
+            rounded_market_price(settled[ts]) if ts in settled else None,
+            Percentiles(*map(rounded_market_price, forecast[ts])) if ts in forecast else None,
+        )
+        for ts in sorted({*settled, *forecast})
+    }
 
 
 def group_by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) -> dict[Day, list[PricedPeriod]]:

@@ -12,7 +12,7 @@ from tests.support.clocks import StillClock
 from tests.support.markets.runs import run_with
 from tests.support.store.pipelines import scenarios_with
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries, runs_at_step, settled_period_prices
+from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries, runs_at_step
 from tunnihind.api.server import METRICS_KEY, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, Zone, hourly_prices
@@ -57,13 +57,13 @@ def make_view(
     run_of_quarters = runs_at_step([run], [quarter_run] if quarter_run else [], QUARTER_S)[0] if run else None
     prices = PriceSeries.of("ee", HOUR_S, {**(settled or {}), **hourly_prices(quarters)})
     issued_quarters = {ts + n * QUARTER_S: said for ts, said in issued.items() for n in range(4)}
-    in_quarters = settled_period_prices(prices, PriceSeries.of("ee", QUARTER_S, quarters))
+    in_quarters = ServedSeries.of(prices, PriceSeries.of("ee", QUARTER_S, quarters))
     scenarios = scenarios_with(run) if run else None
     view = hours_view(version, prices, issued=issued, run=run, scenarios=scenarios, last_refresh=last_refresh)
     return with_series(
         view,
         QUARTER_S,
-        settled=in_quarters.prices,
+        settled=in_quarters.settled,
         priced_by_hour=in_quarters.priced_by_hour,
         issued=issued_quarters,
         run=run_of_quarters,
