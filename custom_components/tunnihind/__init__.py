@@ -12,8 +12,8 @@ from homeassistant.helpers.typing import ConfigType
 # The platforms are imported here, together with the integration. Home Assistant would import them one by one after all
 # other integrations of its start, and all prices would wait for that.
 from . import binary_sensor, calendar, issues, number, sensor, switch, time  # noqa: F401
-from .card import feed as card_feed
 from .card import module as card_module
+from .card import subscription as card_subscription
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .core.market import MARKETS
@@ -46,7 +46,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     show why there are no prices.
     """
     async_setup_services(hass)
-    card_feed.async_register_commands(hass)
+    card_subscription.async_register_commands(hass)
     await card_module.async_serve_files(hass)
     return True
 

@@ -28,6 +28,8 @@ from homeassistant.helpers.service_info.hassio import HassioServiceInfo
 from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
 from yarl import URL
 
+from .client.clock import home_assistant_now
+from .client.requests import Server, fetch_server, server_url, server_with_quarters, url_without_password
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry
 from .core.market import MARKET_OF_CODE, MARKETS, Market
@@ -40,8 +42,6 @@ from .forms.tariff_form import PACKAGE, PACKAGE_CHOICE
 from .forms.tariff_step import BillingPeriodNow, TariffFlow
 from .prices.billing import BILLED_BY, Resolution, billing_from
 from .prices.zones import CONF_ZONE, country_name, zone_of
-from .server.client import Server, fetch_server, server_url, server_with_quarters, url_without_password
-from .server.clock import home_assistant_now
 
 _EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 # The address of a server that runs on Home Assistant's own computer and uses the default port.

@@ -18,6 +18,10 @@ from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
 
+from .client.answers import About, MarketPrices, Mode, credit_with_mode
+from .client.clock import EntryClock, UpdateTimer
+from .client.polling import Problem, ResetReason, ServerPoller, ServerStatus
+from .client.requests import MAX_PAST_DAYS, POLL_S, Client
 from .const import (
     ATTRIBUTION,
     CONF_CHEAP_HOURS,
@@ -43,10 +47,6 @@ from .plans.steering import SteeredPlan
 from .prices.billing import Resolution, billing_from, selling_contract_from
 from .prices.tariff_options import tariff_from
 from .prices.zones import zone_of
-from .server.answers import About, MarketPrices, Mode, credit_with_mode
-from .server.client import MAX_PAST_DAYS, POLL_S, Client
-from .server.clock import EntryClock, UpdateTimer
-from .server.polling import Problem, ResetReason, ServerPoller, ServerStatus
 from .storage import Storage, StoredState
 
 type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]

@@ -5,10 +5,10 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 
+from .client.answers import server_name
+from .client.requests import url_without_password
 from .const import DOMAIN, KNOWS_VIA_DEVICE_ID
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .server.answers import server_name
-from .server.client import url_without_password
 
 
 def server_device_info(coordinator: TunnihindCoordinator) -> DeviceInfo:

@@ -8,6 +8,8 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.helpers.translation import async_get_cached_translations
 
+from .client.polling import Problem
+from .client.requests import url_without_password
 from .const import DOMAIN, OLDEST_SERVER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .core.rates import Part
@@ -15,8 +17,6 @@ from .forms.tariff_step import PART_NAME_KEY_PREFIX
 from .household.problems import UNREACHABLE_FOR_LONG_S, problems
 from .plans.spans import longest_open_time_s
 from .prices.zones import country_name
-from .server.client import url_without_password
-from .server.polling import Problem
 
 _SERVER_TOO_OLD: Final = "server_too_old"
 _RATES_OUTDATED: Final = "rates_outdated"

@@ -9,10 +9,10 @@ from homeassistant.exceptions import UnsupportedStorageVersionError
 from homeassistant.helpers.storage import Store
 from mashumaro.codecs import BasicDecoder
 
+from .client.answers import About, MarketPrices
 from .const import DOMAIN, LOGGER
 from .plans.outcome import Outcome, Window, outcome_from_dict
 from .plans.steering import SteeredPlan
-from .server.answers import About, MarketPrices
 
 _VERSION: Final = 1
 # `save_soon` writes the data this many seconds after its last call, or at once when Home Assistant stops.

@@ -23,7 +23,7 @@ import numpy as np
 from tests.support.markets.windy_market import WindyMarket, archive_of
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
+from tunnihind.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.pipeline.history import ArchiveCache
 from tunnihind.pipeline.retention import KEEP_COVARIATES_DAYS, covariate_cutoff_instants, superfluous_instants
 from tunnihind.sources.open_meteo import RUN_AVAILABLE_AFTER_S, RUN_EVERY_S, RUNS_SINCE

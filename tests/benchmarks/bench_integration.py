@@ -29,7 +29,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.json import json_bytes
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.tunnihind.card.feed import ENTRY_BROADCASTERS, async_subscribe_card
+from custom_components.tunnihind.card.subscription import ENTRY_BROADCASTERS, async_subscribe_card
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.coordinator import TunnihindCoordinator
 from custom_components.tunnihind.plans.outcome import Window

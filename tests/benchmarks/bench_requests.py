@@ -36,8 +36,8 @@ from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import RehearsalClock
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
-from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run
+from tunnihind.known import PriceHistory
 from tunnihind.price_series import PriceSeries
 from tunnihind.service.application import ServedZone, create_app
 from tunnihind.settings import Settings

@@ -27,7 +27,7 @@ from custom_components.tunnihind.plans.saving import average_percentiles
 from custom_components.tunnihind.prices.timeline import Period
 from tests.support.household.savings import Judged, as_came, as_issued, judged, reliability, share_inside
 from tunnihind.core.market import consumer_price
-from tunnihind.forecast.known import Floats
+from tunnihind.known import Floats
 
 VAT_RATE: Final = 0.22
 HOURS: Final = 71

@@ -28,10 +28,10 @@ from custom_components.tunnihind.prices.timeline import Timeline
 from tests.support.household.savings import BINS, Judged, as_came, as_issued, as_on_path, judged
 from tunnihind.core.market import ESTONIA, consumer_price, day_end, delivery_day
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scenarios.dependence import ranks_of_random_errors
+from tunnihind.known import Archive, Floats
 from tunnihind.store.store import Store
 
 VAT_RATE = 0.22

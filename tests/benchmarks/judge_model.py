@@ -38,11 +38,11 @@ from numpy.typing import NDArray
 from tests.benchmarks import judged_forecasts
 from tests.benchmarks.judged_forecasts import columns_of, result_of
 from tunnihind.core.market import DAY_S, MARKETS, Zone, delivery_day
-from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.run import LEAD_DAYS, QUANTILE_LEVELS
 from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult
 from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.forecast.scoring.significance import diebold_mariano
+from tunnihind.known import Floats, Instants
 
 LAST: Final = date(2025, 12, 31)
 PLAN_HOURS: Final = 4

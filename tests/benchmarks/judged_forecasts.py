@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from tunnihind.core.market import DAY_S, MARKETS, Market, Zone
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, CovariateArchive, KnownData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult, backtest
+from tunnihind.known import Archive, CovariateArchive, KnownData
 from tunnihind.store.store import Store
 
 

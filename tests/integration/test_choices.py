@@ -9,9 +9,9 @@ import voluptuous as vol
 from homeassistant.data_entry_flow import section
 
 from custom_components.tunnihind.actions import find_cheapest_hours, get_prices, import_past, update_plan
+from custom_components.tunnihind.client.documents import MalformedDocument, about_from
 from custom_components.tunnihind.forms import options_flow, plan_form, tariff_form
 from custom_components.tunnihind.prices.units import Unit
-from custom_components.tunnihind.server.documents import MalformedDocument, about_from
 from tests.support.api.api_documents import ABOUT
 
 WRONG: Final = ("wrong", 1e300, -1, True, None, ["wrong"])

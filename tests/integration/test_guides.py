@@ -17,6 +17,7 @@ from homeassistant.helpers import entity_registry as er
 from custom_components.tunnihind.actions.call import Direction
 from custom_components.tunnihind.actions.get_prices import RESOLUTIONS, PriceFormat
 from custom_components.tunnihind.actions.import_past import common_import_fields
+from custom_components.tunnihind.client.polling import Problem
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.core.levels import Level
 from custom_components.tunnihind.core.market import ESTONIA
@@ -26,7 +27,6 @@ from custom_components.tunnihind.past.paid_prices import LeftOutHour, LeftOutRea
 from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.plan import PlanStatus
 from custom_components.tunnihind.plans.settings import Horizon, PlanKind, Preference
-from custom_components.tunnihind.server.polling import Problem
 from tests.support import documents
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, MakeHome
 from tests.support.household.translations import INTEGRATION, Texts, leaves, texts

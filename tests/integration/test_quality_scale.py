@@ -21,9 +21,9 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind import condition, config_flow, coordinator, trigger
+from custom_components.tunnihind.client import requests
+from custom_components.tunnihind.client.requests import Client
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
-from custom_components.tunnihind.server import client
-from custom_components.tunnihind.server.client import Client
 from tests.support.household.home import MakeHome
 from tests.support.household.translations import INTEGRATION
 
@@ -238,7 +238,7 @@ async def test_entities_that_most_homes_do_not_need_are_disabled(hass: HomeAssis
     assert enabled == ENABLED
 
 
-@pytest.mark.parametrize("module", [client, coordinator])
+@pytest.mark.parametrize("module", [requests, coordinator])
 async def test_home_assistants_own_session_is_used(
     hass: HomeAssistant, make_home: MakeHome, module: ModuleType, enable_custom_integrations: None
 ) -> None:
@@ -247,7 +247,7 @@ async def test_home_assistants_own_session_is_used(
         if module is coordinator:
             await home.add()
         else:
-            await client.fetch_server(hass, f"http://127.0.0.1:{home.server.port}")
+            await requests.fetch_server(hass, f"http://127.0.0.1:{home.server.port}")
     assert made.call_args.args[0] is async_get_clientsession(hass)
 
 

@@ -19,6 +19,7 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry, get_system_health_info
 
 from custom_components.tunnihind import config_flow, issues
+from custom_components.tunnihind.client.polling import Problem
 from custom_components.tunnihind.config_flow import TunnihindConfigFlow
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.core.levels import Level
@@ -32,7 +33,6 @@ from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.settings import PlanError
 from custom_components.tunnihind.prices.billing import Resolution
 from custom_components.tunnihind.prices.units import Unit
-from custom_components.tunnihind.server.polling import Problem
 from tests.support.api.api_server import Serve
 from tests.support.household.home import plan
 from tests.support.household.translations import (

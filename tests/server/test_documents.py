@@ -20,7 +20,7 @@ from tunnihind.api.answers import MAX_HISTORY_DAYS
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.cli.serve import serve
 from tunnihind.core.market import ESTONIA, HOUR_S, PUBLIC_WINDOW_S, SPECIFIED_VAT_RATE
-from tunnihind.pipeline.prices import WAIT_FOR_OTHER_SOURCES_S
+from tunnihind.pipeline.price_ingest import WAIT_FOR_OTHER_SOURCES_S
 from tunnihind.service.application import ServedZone, create_app
 from tunnihind.settings import Settings
 from tunnihind.sources.open_meteo import RUNS_SINCE

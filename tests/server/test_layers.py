@@ -15,23 +15,23 @@ PACKAGE = Path(tunnihind.__file__).parent
 INTEGRATION = Path(__file__).parents[2] / "custom_components" / "tunnihind"
 
 SERVER_FROM_BELOW = (
-    *("core", "errors", "clock", "numerals", "weather_points", "price_series", "settings"),
+    *("core", "errors", "clock", "numerals", "weather_points", "price_series", "known", "settings"),
     *("forecast", "sources", "settling", "store", "files", "pipeline", "api", "web", "service", "cli"),
 )
 """The packages and files of the server, from the lowest up. Each imports only from those before it."""
 
 KEPT_APART = {
-    "sources": {"forecast.known", "forecast.known_days"},
-    "store": {"forecast.known", "forecast.run", "forecast.scoring", "settling.witness"},
-    "files": {"forecast.known", "store.prices"},
+    "sources": {"forecast.known_days"},
+    "store": {"forecast.run", "forecast.scoring", "settling.witness"},
+    "files": {"store.prices"},
     "settling": {"sources"},
     "api": {"forecast", "settling.witness", "store"},
-    "web": {"api", "forecast.known", "forecast.run", "forecast.scoring"},
+    "web": {"api", "forecast.run", "forecast.scoring"},
 }
 """Packages that may import only these of the packages below them."""
 
 INTEGRATION_FROM_BELOW = (
-    *("core", "const", "errors", "choices", "prices", "plans", "server", "storage", "past", "household", "ledger"),
+    *("core", "const", "errors", "choices", "prices", "plans", "client", "storage", "past", "household", "ledger"),
     *("coordinator", "devices", "entity", "forms", "entities", "actions", "card"),
 )
 """The packages and files of the integration, from the lowest up. Each imports only from those before it."""

@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 from tests.support.store.pipelines import plain_run, quarters_of
 from tests.support.store.stores import HOURS, day_range, store_quotes
 from tests.support.upstreams.sources import estonian_quotes
-from tunnihind.api.served_data import Percentiles, ServedData, issued_forecasts, read_served_data, settled_prices
-from tunnihind.core.market import (
 from tunnihind.api.served_data import Percentiles, ServedData, issued_forecasts, read_served_data, settled_series
-from tunnihind.errors import SourceUnreachable
-from tunnihind.forecast.known import KnownPrice, PriceArchive
-from tunnihind.forecast.run import Run
-from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.core.market import (
     DAY_S,
     ESTONIA,
@@ -31,9 +25,9 @@ from tunnihind.core.market import (
     hourly_prices,
 )
 from tunnihind.errors import SourceUnreachable
-from tunnihind.forecast.known import KnownPrice, PriceArchive
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.known import KnownPrice, PriceArchive
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
 

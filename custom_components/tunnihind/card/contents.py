@@ -14,6 +14,8 @@ from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
+from ..client.answers import Mode
+from ..client.polling import Problem
 from ..const import DOMAIN, EUR
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..core.market import FORECAST_STALE_AFTER_S
@@ -23,8 +25,6 @@ from ..household.problems import problems
 from ..plans.solver import Piece
 from ..prices.units import Unit, unit_of
 from ..prices.zones import zone_of
-from ..server.answers import Mode
-from ..server.polling import Problem
 from .columns import HouseholdColumns, PriceColumns, household_columns, price_columns
 
 

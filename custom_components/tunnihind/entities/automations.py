@@ -30,11 +30,11 @@ from homeassistant.helpers.trigger import (
 )
 from homeassistant.helpers.typing import ConfigType
 
+from ..client.clock import EntryClock
 from ..const import CENTS_PER_KWH, DOMAIN, EUR_PER_KWH
 from ..coordinator import TunnihindConfigEntry
 from ..core.market import QUARTER_S
 from ..entity import EXPENSIVE_PREFIX, NEGATIVE_SELLING_PRICE, WINDOW
-from ..server.clock import EntryClock
 
 # `PriceTurnedNegativeTrigger` ignores prices that stay below zero for less than this time, because switching a device
 # on for a shorter time is not worthwhile.

@@ -7,12 +7,12 @@ from typing import Final, override
 from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 from homeassistant.const import PERCENTAGE, EntityCategory
 
+from ..client.answers import Backtest, PlanScore
 from ..const import EUR_PER_MWH, LOGGER
 from ..coordinator import TunnihindCoordinator
 from ..entity import AlwaysAvailableEntity, Attributes, ValueDescription, ValueSensor, utc_datetime
 from ..errors import TunnihindError
 from ..household.prices_now import PricesNow
-from ..server.answers import Backtest, PlanScore
 
 
 class DiagnosticSensor(AlwaysAvailableEntity, ValueSensor[PricesNow]):

@@ -14,12 +14,12 @@ from homeassistant.helpers.selector import (
     SelectSelectorMode,
 )
 
+from ..client.clock import home_assistant_now
 from ..const import CONF_CHEAP_HOURS, CONF_HOURS_AHEAD, DEFAULT_CHEAP_HOURS, DEFAULT_HOURS_AHEAD
 from ..coordinator import TunnihindCoordinator
 from ..prices.billing import BILLED_BY, LEVELS_BY, RESOLUTION, SELLING, Resolution, billing_from
 from ..prices.units import CONF_UNIT, Unit, unit_of
 from ..prices.zones import zone_of
-from ..server.clock import home_assistant_now
 from .fields import choice_field, count_field, price_field
 from .tariff_form import ROWS, VALID_FROM, Row, find_row, ordered_rows, row_name, rows_without
 from .tariff_step import BillingPeriodNow, TariffFlow

@@ -23,6 +23,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.hass_dict import HassKey
 
+from ..client.answers import MarketPrices
 from ..const import DOMAIN
 from ..core.market import Market
 from ..core.rates import Package
@@ -30,7 +31,6 @@ from ..core.tariff import Charges, Tariff
 from ..prices.billing import Resolution
 from ..prices.tariff_options import tariff_from
 from ..prices.units import Unit, unit_of
-from ..server.answers import MarketPrices
 from .reader import language_of_reader
 from .tariff_form import (
     DAY_ENDS,

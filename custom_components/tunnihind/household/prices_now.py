@@ -7,6 +7,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any, Final
 
+from ..client.answers import Band, MarketPrices
 from ..const import DEFAULT_HOURS_AHEAD
 from ..core.levels import Level, level
 from ..core.market import HOUR_S, MARKET_OF_CODE, Market, rounded_price
@@ -17,7 +18,6 @@ from ..plans.saving import average_percentiles
 from ..prices.billing import Billing, Resolution, SellingContract
 from ..prices.days import Day, day_at, iso_bounds
 from ..prices.timeline import Period, Timeline, is_cheap, is_day_covered, rank
-from ..server.answers import Band, MarketPrices
 
 # `outlook_periods` should cover a whole day, because prices vary with the time of day.
 _OUTLOOK_S: Final = 24 * HOUR_S

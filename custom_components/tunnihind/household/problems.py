@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
+from ..client.answers import MarketPrices
+from ..client.polling import Problem, ServerStatus
 from ..core.market import FORECAST_STALE_AFTER_S, HOUR_S
 from ..prices.days import Day
-from ..server.answers import MarketPrices
-from ..server.polling import Problem, ServerStatus
 from .prices_now import PricesNow
 
 MINUTE_S: Final = 60

@@ -15,13 +15,13 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import EVENT_RECORDER_5MIN_STATISTICS_GENERATED
 from homeassistant.core import Event, HomeAssistant, callback
 
+from ..client.clock import EntryClock
 from ..const import LOGGER
 from ..core.market import HOUR_S, QUARTER_S
 from ..errors import TunnihindError
 from ..past.meter import energy_by_slice
 from ..past.paid_prices import PaidPriceCalculator, split_left_out
 from ..past.recorder import has_recorder, measured_stretches
-from ..server.clock import EntryClock
 from .ledger import Ledger
 
 

@@ -26,11 +26,11 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util import slugify
 from homeassistant.util.unit_conversion import EnergyConverter, PowerConverter
 
+from ..client.answers import Mode
 from ..const import CONF_STATISTIC_NUMBERS, DOMAIN, EUR, EUR_PER_KWH
 from ..core.market import ESTONIA, HOUR_S
 from ..errors import Refusal
 from ..prices.zones import zone_of
-from ..server.answers import Mode
 from .meter import (
     LONGEST_EXCURSION_S,
     CounterReading,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from tunnihind.api.models.accuracy import (
+from tunnihind.api.models.accuracy_answer import (
     AccuracyAhead,
     AccuracyDecisions,
     AccuracyDecisionsAhead,

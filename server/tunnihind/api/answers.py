@@ -5,7 +5,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
-from tunnihind.api.models.prices import (
+from tunnihind.api.models.price_answers import (
     Backtest,
     DayAheadHour,
     DayAheadQuarter,

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
-from tunnihind.api.models.prices import EvccRate, OctopusRate, OctopusRates
+from tunnihind.api.models.price_answers import EvccRate, OctopusRate, OctopusRates
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
 from tunnihind.core.market import Market, VatRates, consumer_price, iso_utc, rounded_market_price, vat_rate_at

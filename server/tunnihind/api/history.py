@@ -11,14 +11,14 @@ from msgspec import UNSET
 
 from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
-from tunnihind.api.models.prices import HistoryPrice, HistoryResponse
+from tunnihind.api.models.price_answers import HistoryPrice, HistoryResponse
 from tunnihind.api.parameters import RESOLUTIONS, quoted_value
 from tunnihind.api.served_data import ServedSeries
 from tunnihind.api.snapshot import cache_control
 from tunnihind.clock import Clock
 from tunnihind.core.market import HOUR_S, WEEK_S, Market, delivery_day, market_time_unit, rounded_market_price
 from tunnihind.errors import NotServed, ParameterError
-from tunnihind.forecast.known import PriceHistory
+from tunnihind.known import PriceHistory
 
 FIRST_MONTH: Final = "2021-01"
 """Requests for an earlier month get 404."""

@@ -1,7 +1,7 @@
 """`GET /api/v1/scenarios`: equally likely price paths over the hours of the forecast."""
 
 from tunnihind.api.answers import common_fields, settled_hours
-from tunnihind.api.models.prices import ScenariosResponse
+from tunnihind.api.models.price_answers import ScenariosResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.core.market import HOUR_S, consumer_price, free_until, rounded_market_price, vat_rate_at
 from tunnihind.forecast.run import SCENARIO_COUNT

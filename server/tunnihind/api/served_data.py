@@ -26,10 +26,10 @@ from tunnihind.core.market import (
     floor_hour,
     rounded_market_price,
 )
-from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import NO_SCORES_BY_MONTH, ScoresByMonth, WindowScores
+from tunnihind.known import PriceHistory
 from tunnihind.price_series import PriceSeries
 from tunnihind.settling.witness import Witness
 from tunnihind.store.store import Store

@@ -16,8 +16,8 @@ from tunnihind.core.market import HOUR_S, ZONES, SeriesKey
 from tunnihind.errors import StoreError
 from tunnihind.files.covariate_file import read_covariates
 from tunnihind.files.price_file import read_prices
-from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_covariate_names
+from tunnihind.known import PriceHistory
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import COMMAND, Settings
 from tunnihind.store.prices import IMPORTED, AddedCounts

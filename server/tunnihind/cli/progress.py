@@ -7,7 +7,7 @@ from rich.progress import Progress as Bar
 from rich.progress import TaskID
 
 from tunnihind.cli.logs import STDERR
-from tunnihind.service.observing import LoggedProgress, Progress
+from tunnihind.service.event_counts import LoggedProgress, Progress
 
 
 class ProgressBars:

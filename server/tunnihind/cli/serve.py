@@ -23,7 +23,7 @@ def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | Non
     # Import only the modules that the chosen mode needs. Without the modules of the forecast, a replica starts in half
     # the time.
     if as_of is not None:
-        from tunnihind.service.rehearse import serve_rehearsal  # noqa: PLC0415
+        from tunnihind.service.past_day import serve_rehearsal  # noqa: PLC0415
 
         _run_coroutine(serve_rehearsal(settings, as_of))
     elif no_pipeline:

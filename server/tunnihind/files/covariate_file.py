@@ -11,7 +11,7 @@ import numpy as np
 
 from tunnihind.core.market import HOUR_S
 from tunnihind.files.table import CsvTable, open_table
-from tunnihind.forecast.known import IssuedSeries
+from tunnihind.known import IssuedSeries
 
 _ISSUED: Final = "issued_ts"
 _TARGET: Final = "target_ts"

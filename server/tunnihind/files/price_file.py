@@ -24,7 +24,7 @@ from tunnihind.core.market import (
 )
 from tunnihind.errors import ImportFileError
 from tunnihind.files.table import CsvRow, CsvTable, open_table
-from tunnihind.forecast.known import Floats, Instants
+from tunnihind.known import Floats, Instants
 from tunnihind.store.prices import Price
 
 _TS: Final = "ts"

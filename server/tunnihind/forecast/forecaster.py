@@ -19,7 +19,6 @@ from tunnihind.core.market import (
 from tunnihind.forecast.columns.lead import ColumnData
 from tunnihind.forecast.intervals.conformal import calibrated_percentiles
 from tunnihind.forecast.intervals.likeness import CALIBRATION_DAYS
-from tunnihind.forecast.known import Floats, KnownData
 from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
 from tunnihind.forecast.known_days.known_days import KnownDays, newest_whole_day
 from tunnihind.forecast.known_days.price_state import to_eur
@@ -35,6 +34,7 @@ from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.replay.replay import MAX_REPLAY_DAYS, Replayer, ReplayResult, era_start, history_start
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
+from tunnihind.known import Floats, KnownData
 
 _SHORT_HISTORY: Final = "short-history"
 _MIN_HISTORY_DAYS: Final = 56

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Final
 
 import tunnihind.forecast
-from tunnihind import price_series, weather_points
+from tunnihind import known, price_series, weather_points
 from tunnihind.core import market as market_module
 from tunnihind.core import public_holidays
 from tunnihind.core.market import Market
 
-MODULES: Final = (market_module, price_series, public_holidays, weather_points)
+MODULES: Final = (known, market_module, price_series, public_holidays, weather_points)
 """Tunnihind's modules outside this package that the model imports."""
 
 _LIBRARIES: Final = ("numpy", "holidays")

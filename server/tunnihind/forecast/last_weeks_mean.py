@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from tunnihind.core.market import HOUR_S, Market, day_start, delivery_day, floor_hour
 from tunnihind.forecast.intervals.error_quantiles import ERROR_DAYS, interval_offsets
-from tunnihind.forecast.known import Floats, KnownData
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import Classes, PricesByDay, consecutive_hours, day_classes, days_between
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
+from tunnihind.known import Floats, KnownData
 
 type RowNumbers = NDArray[np.intp]
 

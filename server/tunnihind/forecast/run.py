@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Protocol, Self
 import numpy as np
 
 from tunnihind.core.market import HOUR_S, QUARTER_S, Market, Zone, utc_midnight
-from tunnihind.forecast.known import Floats, KnownData
+from tunnihind.known import Floats, KnownData
 
 LEADS: Final = 7
 LEAD_DAYS: Final = range(1, LEADS + 1)

@@ -5,9 +5,9 @@ from functools import partial
 from typing import Final
 
 from tunnihind.core.market import DAY_S
-from tunnihind.forecast.known import Archive
 from tunnihind.forecast.known_days.vintages import superseded_forecast_mask
 from tunnihind.forecast.run import Forecaster
+from tunnihind.known import Archive
 from tunnihind.store.store import Store
 
 _SPARE_S: Final = 14 * DAY_S

@@ -15,7 +15,6 @@ from tunnihind.core.market import DAY_S, HOUR_S, STEPS, WEEK_S, Market, SeriesKe
 from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.identity import model_identity
-from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.run import LEADS, FullForecaster, Runs
 from tunnihind.forecast.scoring.backtest import (
@@ -34,6 +33,7 @@ from tunnihind.forecast.scoring.live_scores import (
     month_scores,
     window_scores,
 )
+from tunnihind.known import PriceHistory
 from tunnihind.pipeline.history import ArchiveCache
 from tunnihind.pipeline.learnt_files import LearntFiles
 from tunnihind.pipeline.worker import Worker

@@ -33,10 +33,10 @@ from tunnihind.pipeline.back_fill import (
     record_progress,
     record_unavailable_day,
 )
-from tunnihind.pipeline.covariates import CovariateIngest
+from tunnihind.pipeline.covariate_ingest import CovariateIngest
 from tunnihind.pipeline.modelling import Modeller
 from tunnihind.pipeline.observer import Observer
-from tunnihind.pipeline.prices import PriceIngest
+from tunnihind.pipeline.price_ingest import PriceIngest
 from tunnihind.pipeline.retention import delete_superfluous
 from tunnihind.pipeline.schedule import (
     ZONE_TASK_KINDS,

@@ -21,7 +21,7 @@ from tunnihind.core.market import (
     market_time_unit,
 )
 from tunnihind.errors import RateLimited, SourceError, SourceRefused, SourceUnreachable
-from tunnihind.forecast.known import IssuedSeries
+from tunnihind.known import IssuedSeries
 from tunnihind.settings import Settings
 from tunnihind.settling.sheet import HeldReason, checked_prices, reason_to_doubt
 from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource

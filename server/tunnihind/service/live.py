@@ -18,7 +18,7 @@ from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import TaskKind
 from tunnihind.service.background import run_in_background
-from tunnihind.service.observing import Progress, ServerObserver
+from tunnihind.service.event_counts import Progress, ServerObserver
 from tunnihind.service.opening import open_to_write, wait_for_store
 from tunnihind.service.operator_metrics import LeaseCollector
 from tunnihind.service.pipeline_runner import PipelineRunner

@@ -13,8 +13,8 @@ from tunnihind.api.served_data import (
     settled_series,
 )
 from tunnihind.core.market import HOUR_S, STEPS, Market, SeriesKey, delivery_day
-from tunnihind.forecast.known import Archive
 from tunnihind.forecast.run import FullForecaster, Run, Runs, issue_instant
+from tunnihind.known import Archive
 from tunnihind.pipeline.history import needed_history_start
 from tunnihind.pipeline.modelling import new_forecaster
 from tunnihind.store.store import Store

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Final, Literal, NamedTuple, Protocol
 
 from tunnihind.core.market import STEPS, Zone, day_end, day_start, market_time_unit
-from tunnihind.forecast.known import IssuedSeries
+from tunnihind.known import IssuedSeries
 
 _MAX_QUOTES: Final = 500
 """At most this many quotes of a day are kept. More are not needed, because a day with more than 100 different

@@ -22,7 +22,7 @@ import numpy as np
 
 from tunnihind.core.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day, floor_hour, gate_closure
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused
-from tunnihind.forecast.known import IssuedSeries
+from tunnihind.known import IssuedSeries
 from tunnihind.sources.base import BackFillPace, Cadence, day_ranges, days_between
 from tunnihind.sources.entsoe import AREA_CODES, EntsoePlatform
 from tunnihind.sources.entsoe_xml import SOURCE, Period, TimeSeries, series_of_lowest_positions

@@ -28,7 +28,7 @@ from msgspec import Struct
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.core.market import DAY_S, HOUR_S, iso_utc, utc_midnight
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, WeatherRunMissing
-from tunnihind.forecast.known import IssuedSeries
+from tunnihind.known import IssuedSeries
 from tunnihind.sources.base import BackFillPace, Cadence, days_between
 from tunnihind.sources.upstream import RequestPolicy, Upstream
 from tunnihind.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name

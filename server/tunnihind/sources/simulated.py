@@ -17,7 +17,7 @@ from tunnihind.core.market import (
     publication_time,
     utc_midnight,
 )
-from tunnihind.forecast.known import Floats, IssuedSeries
+from tunnihind.known import Floats, IssuedSeries
 from tunnihind.sources.base import BackFillPace, Cadence, DaySheet, Quote, days_between
 from tunnihind.sources.open_meteo import FORECAST_DAYS, RUN_AVAILABLE_AFTER_S
 from tunnihind.sources.simulated_market import SimulatedMarket

@@ -22,7 +22,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from tunnihind.core.market import DAY_S, HARMONISED_LIMITS, HOUR_S, QUARTER_S, ZONES, Zone
-from tunnihind.forecast.known import Floats, Instants
+from tunnihind.known import Floats, Instants
 from tunnihind.weather_points import POINTS, WeatherPoint, WeatherVariable
 
 _YEAR_S: Final = 365.25 * DAY_S

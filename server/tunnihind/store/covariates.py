@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, selec
 from sqlalchemy.types import NullType
 
 from tunnihind.core.market import DAY_S, HOUR_S
-from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries
+from tunnihind.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.packing import pack_covariate_values, unpack_covariate_values

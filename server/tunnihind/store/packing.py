@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.known import Floats
+from tunnihind.known import Floats
 
 _SINGLE: Final = np.dtype("<f4")
 _SHORT: Final = np.dtype("<i2")

@@ -12,7 +12,7 @@ import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from tunnihind.core.market import DAY_S, ZONES, Zone, delivery_day, publication_time
-from tunnihind.forecast.known import PriceArchive
+from tunnihind.known import PriceArchive
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.packing import HIGHEST_PRICE

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from tunnihind.core.market import Zone
 from tunnihind.errors import StoreError, TunnihindError
-from tunnihind.forecast.known import Archive
+from tunnihind.known import Archive
 from tunnihind.store.covariates import CovariateBook, FindSuperseded
 from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook

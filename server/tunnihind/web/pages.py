@@ -26,7 +26,7 @@ from tunnihind.core.rates import NETWORK_RATES
 from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.settings import Settings
 from tunnihind.weather_points import REGIONS
-from tunnihind.web.accuracy import summarise_accuracy
+from tunnihind.web.accuracy_page import summarise_accuracy
 from tunnihind.web.assets import page_assets
 from tunnihind.web.options import LANGUAGES, PageOptions
 from tunnihind.web.reference import RECIPE_CLIENTS, indented_json, inline_html, read_recipe, translator, unit_named_in

@@ -12,7 +12,7 @@ from typing import Final, Self
 import numpy as np
 
 from tunnihind.core.market import DAY_S, HOUR_S, Market, floor_hour
-from tunnihind.forecast.known import CovariateArchive, Floats
+from tunnihind.known import CovariateArchive, Floats
 from tunnihind.weather_points import REGIONS, region_points
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing

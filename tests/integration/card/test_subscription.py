@@ -14,7 +14,7 @@ from homeassistant.core import HomeAssistant
 
 from custom_components.tunnihind.card.columns import household_columns
 from custom_components.tunnihind.card.contents import CardContents, ContentsBuilder
-from custom_components.tunnihind.card.feed import ENTRY_BROADCASTERS
+from custom_components.tunnihind.card.subscription import ENTRY_BROADCASTERS
 from tests.integration.card.conftest import Cards, OpenCard, price_at
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.core.market import HOUR_S, QUARTER_S

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.server.client import server_url, url_without_password
+from custom_components.tunnihind.client.requests import server_url, url_without_password
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from homeassistant.helpers.json import ExtendedJSONEncoder
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import get_system_health_info
 
+from custom_components.tunnihind.client.requests import Client
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.diagnostics import async_get_config_entry_diagnostics
-from custom_components.tunnihind.server.client import Client
 from tests.integration.household.test_entities import enable_all
 from tests.support.api.api_documents import ABOUT
 from tests.support.household import recording_proxy as paths

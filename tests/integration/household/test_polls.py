@@ -9,8 +9,8 @@ import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
 
-from custom_components.tunnihind.server import polling
-from custom_components.tunnihind.server.client import is_at_home
+from custom_components.tunnihind.client import polling
+from custom_components.tunnihind.client.requests import is_at_home
 from tests.support.household import recording_proxy as paths
 from tests.support.household.flows import announce
 from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, instant

@@ -8,6 +8,7 @@ from homeassistant.helpers.json import json_bytes
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.client.answers import Band, MarketPrices
 from custom_components.tunnihind.core.market import ESTONIA
 from custom_components.tunnihind.core.tariff import Tariff
 from custom_components.tunnihind.entities.price_sensor import MAX_HAEO_POINTS
@@ -18,7 +19,6 @@ from custom_components.tunnihind.household.prices_now import (
     timeline_of,
 )
 from custom_components.tunnihind.prices.timeline import Period
-from custom_components.tunnihind.server.answers import Band, MarketPrices
 from tests.integration.household.test_entities import enable_all
 from tests.support.household.home import DAY_S, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tests.support.household.price_readers import HaeoSeries

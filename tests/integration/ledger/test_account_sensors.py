@@ -23,7 +23,7 @@ from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, Make
 from tests.support.household.recording_proxy import RecordingProxy
 from tests.support.household.steering import switch
 from tunnihind.core.market import HOUR_S, QUARTER_S
-from tunnihind.forecast.known import PriceHistory
+from tunnihind.known import PriceHistory
 from tunnihind.price_series import PriceSeries
 
 MIDNIGHT = instant("2026-01-14T00:00:00+02:00")

@@ -6,6 +6,7 @@ from datetime import date
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.tunnihind.client.clock import EntryClock
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
 from custom_components.tunnihind.core.tariff import Tariff
@@ -13,7 +14,6 @@ from custom_components.tunnihind.ledger.completion import LedgerCompleter
 from custom_components.tunnihind.ledger.ledger import Ledger
 from custom_components.tunnihind.past.history import MarketHistory
 from custom_components.tunnihind.past.paid_prices import PaidPriceCalculator
-from custom_components.tunnihind.server.clock import EntryClock
 from tests.support.household.timelines import NIGHT
 
 

@@ -9,7 +9,7 @@ from aiohttp import web
 from tests.support.household.home import Home, MakeHome, instant
 from tests.support.household.recording_proxy import RecordingProxy
 from tunnihind.core.market import HOUR_S, QUARTER_S
-from tunnihind.forecast.known import PriceHistory
+from tunnihind.known import PriceHistory
 from tunnihind.price_series import PriceSeries
 
 

@@ -23,10 +23,10 @@ from tunnihind.core.market import (
     publication_time,
 )
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
 from tunnihind.forecast.run import Run, Runs
 from tunnihind.forecast.scenarios.dependence import ranks_of
 from tunnihind.forecast.scenarios.values import scenario_values
+from tunnihind.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
 from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.sources.simulated_market import SimulatedMarket
 

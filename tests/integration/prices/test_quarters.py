@@ -6,6 +6,8 @@ from datetime import date
 import pytest
 from hypothesis import given
 
+from custom_components.tunnihind.client.answers import Band, MarketPrices
+from custom_components.tunnihind.client.known import merged_answers
 from custom_components.tunnihind.core.levels import Level
 from custom_components.tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
 from custom_components.tunnihind.core.tariff import Tariff
@@ -14,8 +16,6 @@ from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.days import Day, day_of
-from custom_components.tunnihind.server.answers import Band, MarketPrices
-from custom_components.tunnihind.server.known import merged_answers
 from tests.support.markets.price_strategies import answers
 
 TARIFF = Tariff()

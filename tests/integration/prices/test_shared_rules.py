@@ -5,6 +5,8 @@ from itertools import pairwise
 import pytest
 
 from custom_components.tunnihind.card.columns import household_columns
+from custom_components.tunnihind.client.answers import Band, MarketPrices
+from custom_components.tunnihind.client.polling import Problem, ServerStatus
 from custom_components.tunnihind.core.levels import levels
 from custom_components.tunnihind.core.market import ESTONIA
 from custom_components.tunnihind.core.tariff import Tariff
@@ -13,8 +15,6 @@ from custom_components.tunnihind.household.problems import problems
 from custom_components.tunnihind.plans.saving import average_percentiles
 from custom_components.tunnihind.prices.days import day_at
 from custom_components.tunnihind.prices.timeline import Period
-from custom_components.tunnihind.server.answers import Band, MarketPrices
-from custom_components.tunnihind.server.polling import Problem, ServerStatus
 from tests.support.household.home import instant
 from tests.support.shared_rules import (
     AVERAGE_BAND,

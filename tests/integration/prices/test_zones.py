@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.client.answers import Mode, server_name
 from custom_components.tunnihind.core.market import MARKETS, Market, vat_rate_at
 from custom_components.tunnihind.core.public_holidays import is_holiday
 from custom_components.tunnihind.core.rates import Package, rate_table_of
 from custom_components.tunnihind.core.tariff import Tariff, TariffRow
-from custom_components.tunnihind.server.answers import Mode, server_name
 from tests.support.household.home import instant
 
 EE, LV, LT, FI = MARKETS.values()

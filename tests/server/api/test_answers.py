@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.support.api.api_server import HOUR, hours_view, make_run, make_view
 from tunnihind.api.answers import forecast_response, series_response
-from tunnihind.api.models.prices import (
+from tunnihind.api.models.price_answers import (
     DayAheadHour,
     ForecastHour,
     ForecastResponse,

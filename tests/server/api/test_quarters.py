@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.api.api_server import HOUR, make_run, make_view, with_series
 from tests.support.store.pipelines import quarters_of
 from tunnihind.api.answers import forecast_response, quarters_response
-from tunnihind.api.models.prices import QuartersResponse
+from tunnihind.api.models.price_answers import QuartersResponse
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S, QUARTERS_SINCE, day_start, floor_hour
 from tunnihind.forecast.scoring.backtest import BacktestScore

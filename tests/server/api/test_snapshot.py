@@ -7,7 +7,7 @@ from tests.support.api.api_server import HOUR, NOW, make_view
 from tests.support.clocks import StillClock
 from tunnihind.api import snapshot as snapshot_module
 from tunnihind.api.answers import forecast_response
-from tunnihind.api.models.prices import ForecastResponse
+from tunnihind.api.models.price_answers import ForecastResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S

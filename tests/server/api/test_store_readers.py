@@ -11,7 +11,7 @@ import pytest
 from tests.support.api.api_server import Serve
 from tunnihind.api.routes import MAX_STORE_READERS
 from tunnihind.errors import StoreError
-from tunnihind.forecast.known import PriceHistory
+from tunnihind.known import PriceHistory
 
 MONTH, TABLE = "/api/v1/history?month=2025-11", "/api/v1/accuracy?format=csv"
 

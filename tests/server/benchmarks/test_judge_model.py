@@ -24,10 +24,10 @@ from tests.benchmarks.judge_model import (
 )
 from tests.benchmarks.judged_forecasts import columns_of, result_of
 from tunnihind.core.market import HOUR_S, day_start
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult
 from tunnihind.forecast.scoring.scores import Scores
+from tunnihind.known import Floats
 
 DAYS = days_between(date(2025, 5, 1), date(2025, 8, 31))
 HOURS = np.array([day_start(day) + hour * HOUR_S for day in DAYS for hour in range(24)])

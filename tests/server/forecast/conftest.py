@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tunnihind.core.market import ZONES, day_end, day_start, market_time_unit, publication_time
-from tunnihind.forecast.known import Archive, CovariateArchive, KnownPrice, PriceArchive
 from tunnihind.forecast.known_days.grid import days_between
+from tunnihind.known import Archive, CovariateArchive, KnownPrice, PriceArchive
 
 type Rule = Callable[[int], float]
 

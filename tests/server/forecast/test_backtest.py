@@ -8,7 +8,6 @@ import pytest
 
 from tests.support.markets.runs import run_with
 from tunnihind.core.market import DAY_S, DELIVERY_TZ, ESTONIA, HOUR_S, day_start, delivery_day, publication_time
-from tunnihind.forecast.known import Archive, KnownData
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.forecast.scoring.backtest import (
@@ -20,6 +19,7 @@ from tunnihind.forecast.scoring.backtest import (
     backtest_score,
     scored_issue_instants,
 )
+from tunnihind.known import Archive, KnownData
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]
 type Utc = Callable[..., int]

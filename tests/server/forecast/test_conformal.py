@@ -11,7 +11,7 @@ from tunnihind.forecast.intervals.conformal import (
     percentiles_from_distances,
     signed_distances,
 )
-from tunnihind.forecast.known import Floats
+from tunnihind.known import Floats
 
 LIMITS = PriceLimits(-500.0, 4000.0)
 prices = npst.arrays(np.float64, (7, 24), elements=st.floats(-500, 4000))

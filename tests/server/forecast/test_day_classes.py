@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from tunnihind.core.market import DELIVERY_TZ, ESTONIA, HOUR_S, MARKETS, Market, SeriesKey, day_start, hours_of
-from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.known_days.calendar import DayClass, clock_hours, day_class
 from tunnihind.forecast.known_days.grid import DayGrid, PricesByDay, consecutive_hours, days_between
 from tunnihind.forecast.known_days.season import Season
+from tunnihind.known import PriceHistory
 from tunnihind.price_series import PriceSeries
 
 SPRING = date(2025, 3, 30)

@@ -10,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, WEEK_S, day_start, hours_of
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult
 from tunnihind.forecast.scoring.decisions import (
     PLAN_HOURS,
@@ -24,6 +23,7 @@ from tunnihind.forecast.scoring.decisions import (
     week_savings,
 )
 from tunnihind.forecast.scoring.report import BacktestReport
+from tunnihind.known import Floats
 from tunnihind.price_series import PriceSeries
 
 PRICES = st.floats(-500, 4000).map(lambda price: round(price, 2))

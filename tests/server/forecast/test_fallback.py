@@ -21,7 +21,10 @@ from tunnihind.core.market import (
     floor_hour,
     hours_of,
 )
-from tunnihind.forecast.known import (
+from tunnihind.forecast.known_days.calendar import day_class
+from tunnihind.forecast.last_weeks_mean import LastWeeksMean
+from tunnihind.forecast.run import Run
+from tunnihind.known import (
     Archive,
     CovariateArchive,
     Floats,
@@ -30,9 +33,6 @@ from tunnihind.forecast.known import (
     PriceArchive,
     PriceHistory,
 )
-from tunnihind.forecast.known_days.calendar import day_class
-from tunnihind.forecast.last_weeks_mean import LastWeeksMean
-from tunnihind.forecast.run import Run
 from tunnihind.price_series import PriceSeries
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]

@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from tunnihind.core.market import ESTONIA, HOUR_S, day_end, day_start, delivery_day
-from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
+from tunnihind.known import Archive, Floats
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]
 type Utc = Callable[..., int]

@@ -14,7 +14,6 @@ from tests.support.markets.mean_model import Mean
 from tests.support.markets.windy_market import windy_archive, with_covariates
 from tunnihind.core.market import DAY_S, ESTONIA, day_end, day_start
 from tunnihind.forecast.columns.lead import ColumnData
-from tunnihind.forecast.known import Archive, Floats, IssuedSeries, KnownData
 from tunnihind.forecast.known_days.known_days import KnownDays
 from tunnihind.forecast.known_days.season import SeasonCache
 from tunnihind.forecast.point.model import Fit, LearningModel, PointModelFactory
@@ -23,6 +22,7 @@ from tunnihind.forecast.replay.learner import Learner, RowBlocks
 from tunnihind.forecast.replay.learnt import LearntData
 from tunnihind.forecast.replay.replay import era_start
 from tunnihind.forecast.run import LEAD_DAYS
+from tunnihind.known import Archive, Floats, IssuedSeries, KnownData
 
 type Utc = Callable[..., int]
 

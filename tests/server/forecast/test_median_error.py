@@ -12,8 +12,8 @@ from tunnihind.forecast.intervals.conformal import (
     signed_distances,
 )
 from tunnihind.forecast.intervals.median_error import p50_moved_by_error
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
+from tunnihind.known import Floats
 
 LEADS, HOURS = 7, 24
 LIMITS = PriceLimits(-500.0, 4000.0)

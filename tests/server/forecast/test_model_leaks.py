@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from tests.support.markets.windy_market import windy_archive, with_prices
 from tunnihind.core.market import ESTONIA, HOUR_S, day_end, day_start, delivery_day
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.run import Run
+from tunnihind.known import Archive, CovariateArchive, IssuedSeries
 
 type Utc = Callable[..., int]
 

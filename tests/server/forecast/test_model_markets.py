@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tests.support.markets.windy_market import archive_of, with_prices
 from tunnihind.core.market import DELIVERY_TZ, ESTONIA, HOUR_S, day_end, day_start, delivery_day
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.run import Run
+from tunnihind.known import Archive, Floats
 
 type Utc = Callable[..., int]
 type Rule = Callable[[NDArray[np.int64]], Floats]

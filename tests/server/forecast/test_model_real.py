@@ -11,8 +11,8 @@ import pytest
 
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start, delivery_day, publication_time
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
 from tunnihind.forecast.scoring.backtest import BacktestResult, backtest
+from tunnihind.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
 
 DATA = Path(__file__).parents[3] / "../shared/data"
 SINCE, FIRST, LAST = date(2024, 9, 1), date(2025, 5, 1), date(2025, 5, 7)

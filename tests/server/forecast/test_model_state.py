@@ -10,10 +10,10 @@ import pytest
 from tests.support.markets.windy_market import windy_archive, with_prices
 from tunnihind.core.market import DAY_S, ESTONIA
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, CovariateArchive
 from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
 from tunnihind.forecast.replay.replay import ERA_DAYS, era_start
 from tunnihind.forecast.run import Run
+from tunnihind.known import Archive, CovariateArchive
 
 type Utc = Callable[..., int]
 

@@ -11,8 +11,8 @@ import pytest
 from tests.support.markets.windy_market import WindyMarket, archive_of, windy_archive
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, day_end, day_start
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.forecast.run import Run
+from tunnihind.known import Archive, CovariateArchive, IssuedSeries
 
 type Utc = Callable[..., int]
 

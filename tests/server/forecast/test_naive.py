@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, SeriesKey, day_start, delivery_day, hours_of
-from tunnihind.forecast.known import Archive
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.scoring.backtest import backtest
 from tunnihind.forecast.scoring.naive import seven_day_mean_to_newest_day
+from tunnihind.known import Archive
 
 type Market = Callable[[date, date, Callable[[int], float]], Archive]
 type Utc = Callable[..., int]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from tests.support.markets.windy_market import archive_of, with_covariates
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, day_end, day_start
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Floats, IssuedSeries
 from tunnihind.forecast.known_days.season import sine_of_sun_elevation
 from tunnihind.forecast.scoring.backtest import backtest
+from tunnihind.known import Floats, IssuedSeries
 
 type IsKnown = Callable[[date], bool]
 

@@ -18,9 +18,9 @@ from tests.support.markets.simulated_history import (
 )
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start, publication_time
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, CovariateArchive, Floats, forecasts_issued_until
 from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult, backtest
 from tunnihind.forecast.scoring.scores import Scores
+from tunnihind.known import Archive, CovariateArchive, Floats, forecasts_issued_until
 
 FIRST, LAST = date(2024, 1, 10), date(2025, 7, 14)
 EVENTS = (date(2024, 9, 10), date(2024, 11, 20), date(2025, 2, 10))

@@ -13,7 +13,7 @@ from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN_
 from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN_COLUMN
 from tunnihind.forecast.columns.table import ColumnGroup, InputRows
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, Floats
+from tunnihind.known import Archive, Floats
 
 type Utc = Callable[..., int]
 

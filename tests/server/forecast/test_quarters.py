@@ -15,13 +15,13 @@ from tests.support.markets.quarter_market import TURNED_HOURS, quarter_archive
 from tests.support.markets.runs import run_with
 from tunnihind.core.market import DELIVERY_TZ, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, delivery_day
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
 from tunnihind.forecast.quarters.known_quarters import MIDDLES, KnownQuarters
 from tunnihind.forecast.quarters.quarters import quarters_of
 from tunnihind.forecast.quarters.shape import quarter_deviations
 from tunnihind.forecast.quarters.slope import PRIOR_COEFFICIENTS, ReplayedForecasts, SlopeRegression
 from tunnihind.forecast.run import Run
+from tunnihind.known import Archive, Floats
 from tunnihind.price_series import PriceSeries
 
 type Utc = Callable[..., int]

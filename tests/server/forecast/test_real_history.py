@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tunnihind.core.market import ESTONIA, HOUR_S, delivery_day, publication_time
-from tunnihind.forecast.known import Archive, CovariateArchive, KnownPrice, PriceArchive
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.scoring.backtest import BacktestResult, backtest
+from tunnihind.known import Archive, CovariateArchive, KnownPrice, PriceArchive
 
 PRICES = Path(__file__).parents[3] / "../shared/data/prices_hourly.csv"
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tunnihind.core.market import ESTONIA, day_end, day_start
-from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult
 from tunnihind.forecast.scoring.report import BacktestReport
+from tunnihind.known import Floats, Instants
 
 type Utc = Callable[..., int]
 

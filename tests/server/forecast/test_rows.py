@@ -3,7 +3,7 @@
 import numpy as np
 
 from tunnihind.forecast.columns.table import ColumnGroup, InputRows
-from tunnihind.forecast.known import Floats
+from tunnihind.known import Floats
 
 DAYS = 9
 

@@ -14,7 +14,6 @@ from tests.support.markets.runs import run_with
 from tests.support.markets.windy_market import windy_archive, with_prices
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, day_end, day_start, hours_of
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.forecast.quarters.slope import ReplayedForecasts
@@ -22,6 +21,7 @@ from tunnihind.forecast.run import Run, Runs, Scenarios
 from tunnihind.forecast.scenarios.dependence import ranks_of, ranks_of_past_errors, ranks_of_random_errors
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scenarios.values import scenario_values
+from tunnihind.known import Archive, Floats
 from tunnihind.price_series import PriceSeries
 
 type Utc = Callable[..., int]

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.scoring.significance import ENOUGH_TEST_DAYS, LAGS, diebold_mariano, long_run_variance
+from tunnihind.known import Floats
 
 DAYS = np.arange(365)
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunnihind.core.market import DAY_S, HOUR_S, day_start, delivery_day
-from tunnihind.forecast.known import CovariateArchive, IssuedSeries
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.vintages import (
     NEXT_DAY_AGES,
@@ -22,6 +21,7 @@ from tunnihind.forecast.known_days.vintages import (
     vintages_by_name,
     without_superseded_weather_runs,
 )
+from tunnihind.known import CovariateArchive, IssuedSeries
 from tunnihind.pipeline.retention import covariate_cutoff_instants, is_midnight_run, superfluous_instants
 
 FIRST = date(2025, 3, 20)

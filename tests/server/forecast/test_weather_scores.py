@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, MARKETS, Zone, day_start, delivery_day
-from tunnihind.forecast.known import CovariateArchive, IssuedSeries
 from tunnihind.forecast.run import LEAD_DAYS, issue_instant
 from tunnihind.forecast.scoring.weather_scores import LeadAgreement, scored_covariate_names, weather_scores
+from tunnihind.known import CovariateArchive, IssuedSeries
 
 FINLAND = MARKETS["fi"]
 HELSINKI = "temperature_2m@fi_helsinki"

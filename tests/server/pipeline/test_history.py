@@ -11,8 +11,8 @@ from tests.support.store.stores import store_quotes
 from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, PriceLimits
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, IssuedSeries
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS
+from tunnihind.known import Archive, IssuedSeries
 from tunnihind.pipeline.history import ArchiveCache
 from tunnihind.pipeline.modelling import ProcessModeller, make_runs, process_modeller
 from tunnihind.pipeline.retention import delete_superfluous

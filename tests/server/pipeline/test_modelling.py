@@ -21,9 +21,9 @@ from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end
 from tunnihind.errors import StoreError
 from tunnihind.forecast.identity import model_identity
-from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Runs
 from tunnihind.forecast.scoring.backtest import Next24HoursForecast
+from tunnihind.known import IssuedSeries
 from tunnihind.pipeline.modelling import ProcessModeller, learnt_folder, make_runs, process_modeller
 from tunnihind.store.store import Store
 

@@ -13,10 +13,10 @@ from tests.support.store.stores import HOURS, QUARTERS, store_quotes
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Market, PriceLimits, day_start
 from tunnihind.forecast.identity import model_identity
-from tunnihind.forecast.known import IssuedSeries, KnownData
 from tunnihind.forecast.run import Run, Runs
 from tunnihind.forecast.scoring.backtest import Next24HoursForecast, backtest_score, scored_issue_instants
 from tunnihind.forecast.scoring.live_scores import LiveScores
+from tunnihind.known import IssuedSeries, KnownData
 from tunnihind.pipeline import modelling
 from tunnihind.pipeline.modelling import backtest_scores, forecast_past_days, live_scores
 from tunnihind.pipeline.pipeline import Pipeline

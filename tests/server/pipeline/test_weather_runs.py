@@ -16,8 +16,8 @@ from tests.support.upstreams import FakeOpenMeteo
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.core.market import DAY_S, HOUR_S, utc_midnight
 from tunnihind.errors import StoreError
-from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
+from tunnihind.known import IssuedSeries
 from tunnihind.pipeline.back_fill import progress_by_source
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.open_meteo import RUN_AVAILABLE_AFTER_S, OpenMeteo

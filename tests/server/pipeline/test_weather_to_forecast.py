@@ -13,8 +13,8 @@ from tests.support.store.stores import HOURS
 from tests.support.upstreams import FakeOpenMeteo
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, iso_utc
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import CovariateArchive, Floats
 from tunnihind.forecast.run import Run
+from tunnihind.known import CovariateArchive, Floats
 from tunnihind.pipeline.history import needed_history_start
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import TaskKind

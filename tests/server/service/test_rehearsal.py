@@ -29,8 +29,8 @@ from tunnihind.core.market import (
     hourly_prices,
     publication_time,
 )
-from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Run
+from tunnihind.known import IssuedSeries
 from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.settling.sheet import HeldReason, checked_prices
 from tunnihind.sources.simulated import SimulatedSource

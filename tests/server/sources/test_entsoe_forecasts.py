@@ -10,7 +10,7 @@ from tests.support.upstreams import FakeEntsoe
 from tests.support.upstreams.entsoe import TOKEN
 from tunnihind.core.market import HOUR_S, QUARTER_S, day_end, day_start
 from tunnihind.errors import BadAnswer, RateLimited, SourceUnreachable
-from tunnihind.forecast.known import IssuedSeries
+from tunnihind.known import IssuedSeries
 from tunnihind.sources.entsoe import EntsoePlatform
 from tunnihind.sources.entsoe_forecasts import EntsoeForecasts, hourly_means, publication_deadline
 from tunnihind.sources.entsoe_xml import Period, TimeSeries

@@ -16,7 +16,7 @@ from tests.support.upstreams import FakeOpenMeteo
 from tests.support.upstreams.open_meteo import plain_weather
 from tunnihind.core.market import DAY_S, HOUR_S
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, WeatherRunMissing
-from tunnihind.forecast.known import IssuedSeries
+from tunnihind.known import IssuedSeries
 from tunnihind.sources.open_meteo import (
     RUN_AVAILABLE_AFTER_S,
     WEATHER_MODEL,

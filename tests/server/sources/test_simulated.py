@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.clocks import StillClock
 from tunnihind.core.market import DAY_S, HOUR_S, ZONES, PriceLimits, day_end, day_start, publication_time, utc_midnight
-from tunnihind.forecast.known import Floats, IssuedSeries
+from tunnihind.known import Floats, IssuedSeries
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.sheet import HeldReason, checked_prices, reason_to_doubt
 from tunnihind.sources.base import DaySheet

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunnihind.forecast.known import Floats
+from tunnihind.known import Floats
 from tunnihind.sources.simulated_market import Noise
 
 HOURS: Floats = np.arange(20_000, dtype=np.float64) * 3600 + 1_700_000_000

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support.store.stores import emptied
 from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S, ZONES, Zone, day_start, delivery_day, publication_time
-from tunnihind.forecast.known import CovariateArchive, IssuedSeries, KnownPrice, PriceArchive, PriceHistory
+from tunnihind.known import CovariateArchive, IssuedSeries, KnownPrice, PriceArchive, PriceHistory
 from tunnihind.store.prices import AddedCounts, Price
 from tunnihind.store.store import Store
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.support.store.stores import series, utc
 from tunnihind.core.market import HOUR_S
-from tunnihind.forecast.known import CovariateArchive
+from tunnihind.known import CovariateArchive
 from tunnihind.store.store import Store
 
 NAN = float("nan")

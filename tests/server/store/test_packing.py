@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
-from tunnihind.forecast.known import Floats
+from tunnihind.known import Floats
 from tunnihind.store.packing import (
     pack_covariate_values,
     pack_hundredths,

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.store.stores import DAY, level, utc, whole_day
 from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S, day_end, day_start, hours_of, publication_time
-from tunnihind.forecast.known import PriceHistory
+from tunnihind.known import PriceHistory
 from tunnihind.store.prices import AddedCounts, Price
 from tunnihind.store.store import Store
 

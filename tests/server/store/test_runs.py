@@ -11,11 +11,11 @@ from hypothesis.extra import numpy as npst
 
 from tests.support.store.stores import HOURS, QUARTERS, emptied, run, utc
 from tunnihind.core.market import HOUR_S, QUARTER_S, SeriesKey
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import LiveScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
+from tunnihind.known import Floats
 from tunnihind.store.store import Store
 
 MADE = utc("2025-12-15T10:00")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.support.store.stores import emptied, series, utc
 from tunnihind.core.market import DAY_S, HOUR_S
-from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.vintages import superseded_forecast_mask, without_superseded_weather_runs
+from tunnihind.known import IssuedSeries
 from tunnihind.pipeline.retention import KEEP_COVARIATES_DAYS, delete_superfluous, superfluous_issues
 from tunnihind.store.store import Store
 

@@ -16,9 +16,9 @@ from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries, run
 from tunnihind.api.server import METRICS_KEY, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, Zone, hourly_prices
-from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
+from tunnihind.known import PriceHistory
 from tunnihind.price_series import PriceSeries
 
 HOUR = 1_765_792_800

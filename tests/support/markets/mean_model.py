@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from tunnihind.forecast.columns.table import InputRows
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.point.model import Fit
+from tunnihind.known import Floats
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.client.answers import Band, MarketPrices
 from custom_components.tunnihind.core.market import HOUR_S, QUARTER_S
 from custom_components.tunnihind.prices.timeline import Period
-from custom_components.tunnihind.server.answers import Band, MarketPrices
 from tests.support.household.home import DAY_S, instant
 
 BEGINNING = instant("2024-01-01T00:00:00+02:00")

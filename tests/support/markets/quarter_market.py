@@ -11,7 +11,7 @@ import numpy as np
 
 from tests.support.markets.windy_market import archive_of
 from tunnihind.core.market import DELIVERY_TZ, HOUR_S, QUARTER_S, day_end, day_start
-from tunnihind.forecast.known import Archive, Floats, Instants
+from tunnihind.known import Archive, Floats, Instants
 
 TURNED_HOURS = (6, 17)
 """Clock hours, in Central European time, in which the quarters run against the day's trend."""

@@ -3,8 +3,8 @@
 from typing import Any
 
 from tunnihind.core.market import HOUR_S, floor_hour
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import Run
+from tunnihind.known import Floats
 
 
 def run_with(

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from tunnihind.core.market import ESTONIA, HOUR_S, ZONES, day_end, day_start, delivery_day, publication_time
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, CovariateArchive, Floats, PriceArchive
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult
 from tunnihind.forecast.scoring.scores import Scores
+from tunnihind.known import Archive, CovariateArchive, Floats, PriceArchive
 from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.sources.simulated_market import SimulatedMarket
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.core.market import DAY_S, HOUR_S, ZONES, day_end, day_start, market_time_unit, publication_time
-from tunnihind.forecast.known import Archive, CovariateArchive, Floats, IssuedSeries, PriceArchive
 from tunnihind.forecast.known_days.grid import days_between
+from tunnihind.known import Archive, CovariateArchive, Floats, IssuedSeries, PriceArchive
 
 ISSUE_S = 6 * HOUR_S
 """The time of a day's wind forecast in seconds after midnight UTC."""

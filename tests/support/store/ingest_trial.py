@@ -14,7 +14,7 @@ from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, ZONES, day_start
 from tunnihind.errors import SourceUnreachable
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled_part
-from tunnihind.pipeline.prices import PriceIngest
+from tunnihind.pipeline.price_ingest import PriceIngest
 from tunnihind.sources.base import PriceSource
 from tunnihind.sources.elering import EleringPrices
 from tunnihind.sources.entsoe import EntsoePlatform, EntsoePrices

@@ -13,12 +13,12 @@ from tests.support.markets.runs import run_with
 from tunnihind.clock import Clock
 from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, Market, PriceLimits, Zone, delivery_day
 from tunnihind.forecast.identity import model_identity
-from tunnihind.forecast.known import KnownData
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.quarters.slope import ReplayedForecasts
 from tunnihind.forecast.run import Run, Runs, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scoring.live_scores import LiveScores
+from tunnihind.known import KnownData
 from tunnihind.pipeline.modelling import (
     PastForecasts,
     ScoreByStep,

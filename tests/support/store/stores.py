@@ -11,8 +11,8 @@ from sqlalchemy import delete
 from tests.support.markets.runs import run_with
 from tests.support.upstreams.elering import Quotes
 from tunnihind.core.market import HOUR_S, QUARTER_S, ZONES, SeriesKey, Zone, day_end, day_start, hours_of
-from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Run
+from tunnihind.known import IssuedSeries
 from tunnihind.settling.witness import Witness
 from tunnihind.sources.base import days_between
 from tunnihind.store.prices import AddedCounts, Price

@@ -10,7 +10,7 @@ from tests.support.upstreams.elering import Quotes, flat_quotes
 from tunnihind.clock import Clock
 from tunnihind.core.market import HOUR_S, floor_hour, publication_time, utc_midnight
 from tunnihind.errors import SourceError
-from tunnihind.forecast.known import IssuedSeries
+from tunnihind.known import IssuedSeries
 from tunnihind.sources.base import BackFillPace, Cadence, DaySheet, Quote, day_sheets, days_between
 
 

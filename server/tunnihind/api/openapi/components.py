@@ -8,9 +8,9 @@ import msgspec
 from tunnihind.api.feeds import VAT_RATE_FIELD
 from tunnihind.api.http.headers import ALLOWED_METHODS, JSON_CONTENT_TYPE, PROBLEM_CONTENT_TYPE
 from tunnihind.api.http.problems import DEFAULT_DETAILS, ProblemMaker
-from tunnihind.api.models.accuracy import AccuracyResponse
+from tunnihind.api.models.accuracy_answer import AccuracyResponse
 from tunnihind.api.models.fields import HOUR_EXAMPLE
-from tunnihind.api.models.prices import (
+from tunnihind.api.models.price_answers import (
     Backtest,
     DayAheadHour,
     DayAheadQuarter,

@@ -12,12 +12,12 @@ from tunnihind.forecast.columns.next_day import NextDayScale, next_day_columns, 
 from tunnihind.forecast.columns.prices_and_calendar import calendar_columns, neighbour_columns, own_price_columns
 from tunnihind.forecast.columns.table import ColumnGroup, DayRows, InputRows
 from tunnihind.forecast.columns.weather import anomalies, weather_columns
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.known_days import KnownDays
 from tunnihind.forecast.known_days.price_state import PriceState
 from tunnihind.forecast.known_days.season import Season
+from tunnihind.known import Floats
 
 OWN_PRICES: Final = "own prices"
 CALENDAR: Final = "calendar"

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.forecast.columns.table import Columns, DayRows
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 from tunnihind.forecast.known_days.price_state import PriceState
+from tunnihind.known import Floats
 
 ALL_HOURS_CURVE: Final = "supply_curve_12h"
 """The name of the supply curve that uses the prices of all clock hours."""

@@ -8,8 +8,8 @@ from typing import Any, Concatenate, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
+from tunnihind.known import Floats
 
 type DayRows = NDArray[np.intp]
 """The rows of n delivery days in a `DayGrid`, shape (n,)."""

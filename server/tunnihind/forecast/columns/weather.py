@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.columns.table import Columns, DayRows
-from tunnihind.forecast.known import Floats
+from tunnihind.known import Floats
 
 TARGET_HOURS_SUFFIX: Final = "_target"
 """The names of columns with a driver's hourly anomalies on the target day end with this text."""

@@ -23,11 +23,11 @@ from tunnihind.core.market import PriceLimits
 from tunnihind.forecast.intervals.error_quantiles import pooled_samples, weighted_quantiles
 from tunnihind.forecast.intervals.likeness import CALIBRATION_DAYS, ENOUGH_ERROR_DAYS, similarity_weights
 from tunnihind.forecast.intervals.median_error import p50_moved_by_error
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.forecast.point.ridge import clock_smoother
 from tunnihind.forecast.run import INTERVAL_LEVELS
+from tunnihind.known import Floats
 
 _SCALE_EUR_MWH: Final = 80.0
 """Intervals are computed on the scale asinh(price / `_SCALE_EUR_MWH`). The point models use another scale."""

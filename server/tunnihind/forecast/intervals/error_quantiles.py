@@ -10,9 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.run import INTERVAL_LEVELS, LEADS
+from tunnihind.known import Floats
 
 ERROR_DAYS: Final = 90
 _HALF_LIFE_DAYS: Final = 20.0

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_asinh
+from tunnihind.known import Floats
 
 CALIBRATION_DAYS: Final = 365
 """The quantiles in `conformal` and the medians in `median_error` use the errors of up to this many past days.

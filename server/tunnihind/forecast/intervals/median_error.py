@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.forecast.intervals.likeness import CALIBRATION_DAYS, ENOUGH_ERROR_DAYS, similarity_weights
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
+from tunnihind.known import Floats
 
 _HALF_LIFE_DAYS: Final = 75.0
 """After this many days, an error has half the weight of a new error.

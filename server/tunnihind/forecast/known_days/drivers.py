@@ -17,9 +17,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_model_units, parse_quantity
 from tunnihind.forecast.known_days.vintages import Floats32
+from tunnihind.known import Floats
 
 MIN_ISSUE_DAYS: Final = 45
 """A covariate is used only if it is known on at least this many issue days."""

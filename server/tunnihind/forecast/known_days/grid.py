@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.core.market import HOUR_S, Market, day_end, day_start
-from tunnihind.forecast.known import Floats, Instants, PriceHistory
 from tunnihind.forecast.known_days.calendar import CHANGE_HOUR, CLOCK_HOURS, clock_hours, day_class
+from tunnihind.known import Floats, Instants, PriceHistory
 
 type Classes = NDArray[np.intp]
 

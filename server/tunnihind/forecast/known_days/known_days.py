@@ -8,7 +8,6 @@ from typing import Final, Self
 import numpy as np
 
 from tunnihind.core.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery_day
-from tunnihind.forecast.known import CovariateArchive, KnownData
 from tunnihind.forecast.known_days.drivers import (
     Drivers,
     grouped_covariate_names,
@@ -32,6 +31,7 @@ from tunnihind.forecast.known_days.vintages import (
     without_superseded_weather_runs,
 )
 from tunnihind.forecast.run import LEADS
+from tunnihind.known import CovariateArchive, KnownData
 from tunnihind.price_series import PriceSeries
 
 _STALE_AFTER_DAYS: Final = 7

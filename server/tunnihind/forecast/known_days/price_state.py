@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from tunnihind.core.market import Market, Zone
-from tunnihind.forecast.known import Floats, PriceHistory
 from tunnihind.forecast.known_days.grid import DayGrid
+from tunnihind.known import Floats, PriceHistory
 
 _SCALE_EUR_MWH: Final = 100.0
 """Prices are modelled as asinh(price / `_SCALE_EUR_MWH`).

@@ -9,9 +9,9 @@ import numpy as np
 
 from tunnihind.core.market import DAY_S, HOUR_S, Market
 from tunnihind.core.public_holidays import is_holiday, is_working_day
-from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.known_days.grid import DayGrid, days_between
 from tunnihind.forecast.replay.learnt import LearntData, LearntKeeper
+from tunnihind.known import Floats, Instants
 
 _MEAN_YEAR_DAYS: Final = 365.2425
 _FRIDAY: Final = 4

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.core.market import DAY_S, HOUR_S
-from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid, fill_missing_hour, merge_repeated_hour
 from tunnihind.forecast.run import ISSUE_AT_S
+from tunnihind.known import CovariateArchive, Instants, IssuedSeries
 
 type Floats32 = NDArray[np.float32]
 

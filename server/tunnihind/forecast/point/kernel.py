@@ -18,9 +18,9 @@ from tunnihind.forecast.columns.next_day import ALL_HOURS_CURVE, SUPPLY_CURVES, 
 from tunnihind.forecast.columns.prices_and_calendar import NEIGHBOUR_PRICE_SUFFIX, WEEK_MEAN_COLUMN
 from tunnihind.forecast.columns.table import ColumnNames, InputRows
 from tunnihind.forecast.columns.weather import TARGET_HOURS_SUFFIX
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Floats32
+from tunnihind.known import Floats
 
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
 """The largest number of past days in a kernel regression, by lead.

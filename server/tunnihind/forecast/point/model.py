@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Final, Protocol, runtime_checkable
 
 from tunnihind.forecast.columns.table import InputRows
-from tunnihind.forecast.known import Floats
+from tunnihind.known import Floats
 
 ENOUGH_PRICE_DAYS: Final = 120
 """With fewer days of prices, a point model's forecast is averaged with that of `LastWeeksMean`, or replaced by it."""

@@ -10,8 +10,8 @@ from typing import Final, Self
 
 import numpy as np
 
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
+from tunnihind.known import Floats
 
 HALF_LIFE_DAYS: Final = 150.0
 NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN_PRICES, WEATHER
 from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN_COLUMN
 from tunnihind.forecast.columns.table import ColumnNames, InputRows
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.vintages import Floats32
 from tunnihind.forecast.point.kernel import KERNEL_DAYS, MIN_KERNEL_DAYS, KernelFit, kernel_inputs
 from tunnihind.forecast.point.model import ENOUGH_PRICE_DAYS, Fit
@@ -22,6 +21,7 @@ from tunnihind.forecast.point.ridge import (
     RidgeFit,
     robust_weight,
 )
+from tunnihind.known import Floats
 
 _WEEK_MEAN_DAYS: Final = 60
 """With up to this many learnt days, half of the forecast is the column `WEEK_MEAN_COLUMN`.

@@ -8,10 +8,10 @@ import numpy as np
 
 from tunnihind.core.market import HOUR_S, QUARTER_S, QUARTERS_SINCE, day_end, day_start, delivery_day
 from tunnihind.forecast.intervals.error_quantiles import pooled_samples, weighted_quantiles
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.run import INTERVAL_LEVELS
+from tunnihind.known import Floats
 from tunnihind.price_series import PriceSeries
 
 _PER_HOUR: Final = HOUR_S // QUARTER_S

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.core.market import HOUR_S, QUARTER_S, Market, PriceLimits, day_start, delivery_day
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, clock_hours
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.quarters.known_quarters import KnownQuarters, shape_scale
 from tunnihind.forecast.quarters.shape import quarter_deviations
 from tunnihind.forecast.quarters.slope import ReplayedForecasts, SlopeRegression, sun_sine_rise
 from tunnihind.forecast.run import Run
+from tunnihind.known import Floats
 from tunnihind.price_series import PriceSeries
 
 type _Mask = NDArray[np.bool_]

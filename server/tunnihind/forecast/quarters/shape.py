@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.quarters.known_quarters import MIDDLES, shape_scale
 from tunnihind.forecast.quarters.slope import fill_unknown_changes, slope_predictors
+from tunnihind.known import Floats
 
 _CURVATURE: Final[Floats] = np.array([0.05, -0.05, -0.05, 0.05])
 """The deviations of the quarters from a straight line, in EUR/MWh, for a bend of 1 EUR/MWh.

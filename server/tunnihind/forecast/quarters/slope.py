@@ -13,12 +13,12 @@ from typing import Final, Self
 import numpy as np
 
 from tunnihind.core.market import HOUR_S, Market
-from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.season import sine_of_sun_elevation
 from tunnihind.forecast.quarters.known_quarters import KnownQuarters, shape_scale
 from tunnihind.forecast.run import LEADS
+from tunnihind.known import Floats, Instants
 
 PRIOR_COEFFICIENTS: Final[Floats] = np.array([1.0, 0.5, -0.8])
 """The prior coefficients of the slope's three predictors, in the order of `slope_predictors`.

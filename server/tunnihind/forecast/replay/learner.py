@@ -13,12 +13,12 @@ import numpy as np
 
 from tunnihind.forecast.columns.lead import ColumnData
 from tunnihind.forecast.columns.table import DayRows, InputRows
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.price_state import to_eur
 from tunnihind.forecast.point.model import Fit, LearningModel, PointModelFactory
 from tunnihind.forecast.replay.level import LevelTracker
 from tunnihind.forecast.run import LEADS
+from tunnihind.known import Floats
 
 WARM_UP_DAYS: Final = 15
 """The first learnt day is this many days after the grid's first day.

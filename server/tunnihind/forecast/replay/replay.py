@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.columns.lead import ColumnData
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.point.model import Fit, LearningModel, PointModelFactory
 from tunnihind.forecast.replay.learner import WARM_UP_DAYS, Learner, RowBlocks
 from tunnihind.forecast.replay.learnt import LearntData, LearntKeeper
 from tunnihind.forecast.run import LEAD_DAYS, LEADS
+from tunnihind.known import Floats
 
 ERA_DAYS: Final = 112
 _REPLAY_DAYS: Final = 896

@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.price_state import to_asinh
 from tunnihind.forecast.quarters.slope import ReplayedForecasts
 from tunnihind.forecast.run import LEADS, SCENARIO_COUNT
+from tunnihind.known import Floats
 from tunnihind.price_series import PriceSeries
 
 type Ranks = NDArray[np.intp]

@@ -6,9 +6,9 @@ from typing import Final
 import numpy as np
 
 from tunnihind.core.market import PriceLimits
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.forecast.run import INTERVAL_LEVELS, SCENARIO_COUNT, Run
+from tunnihind.known import Floats
 
 _BELOW, _ABOVE = 1.7, 1.9
 """The distances of the lowest and the highest value from p50, on the asinh scale, before `scenario_values` limits them.

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.core.market import HOUR_S, WEEK_S, SeriesKey, Zone, day_end, day_start, delivery_day
-from tunnihind.forecast.known import Archive, Floats, Instants, KnownData
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.run import ISSUE_AT, LEADS, Forecaster, Run
 from tunnihind.forecast.scoring.naive import seven_day_mean_to_newest_day
 from tunnihind.forecast.scoring.scores import Scores
+from tunnihind.known import Archive, Floats, Instants, KnownData
 from tunnihind.price_series import PriceSeries
 
 type Progress = Callable[[int, int], None]

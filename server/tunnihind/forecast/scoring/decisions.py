@@ -14,8 +14,8 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 
 from tunnihind.core.market import HOUR_S
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import LEADS
+from tunnihind.known import Floats
 
 PLAN_HOURS: Final = (1, 3, 4, 6)
 """The lengths, in hours, of the scored plans that run within one delivery day."""

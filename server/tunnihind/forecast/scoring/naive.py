@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from tunnihind.core.market import DELIVERY_TZ, HOUR_S, SeriesKey
-from tunnihind.forecast.known import Floats, Instants, PriceHistory
 from tunnihind.forecast.known_days.grid import DayGrid
+from tunnihind.known import Floats, Instants, PriceHistory
 from tunnihind.price_series import PriceSeries
 
 _DAYS: Final = 7

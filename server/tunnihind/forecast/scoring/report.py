@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.core.market import Market, day_end, day_start, delivery_day
-from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.decisions import DecisionScores, PricesWithForecasts, Savings, day_savings, week_savings
 from tunnihind.forecast.scoring.scores import Scores, mean_absolute_error
 from tunnihind.forecast.scoring.significance import DieboldMariano, diebold_mariano
+from tunnihind.known import Floats, Instants
 
 type RowMask = NDArray[np.bool_]
 

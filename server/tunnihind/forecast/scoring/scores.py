@@ -13,8 +13,8 @@ from typing import Final, Self
 
 import numpy as np
 
-from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import QUANTILE_LEVELS
+from tunnihind.known import Floats
 
 _ALPHA: Final = 2 * QUANTILE_LEVELS[0]
 """The share of prices that should lie outside the interval from p10 to p90."""

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.known import Floats, Instants
+from tunnihind.known import Floats, Instants
 
 LAGS: Final = 7
 """Errors are assumed to persist for this many days: a week, because forecasts reach a week ahead."""

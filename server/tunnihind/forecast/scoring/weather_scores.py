@@ -14,9 +14,9 @@ from typing import Final, Self
 import numpy as np
 
 from tunnihind.core.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery_day
-from tunnihind.forecast.known import CovariateArchive, Floats
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, issue_instant
 from tunnihind.forecast.scoring.scores import mean_absolute_error
+from tunnihind.known import CovariateArchive, Floats
 from tunnihind.weather_points import SCORED_VARIABLES, PointKind, WeatherVariable, covariate_name, region_points
 
 SCORED_DAYS: Final = 30

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.core.market import ESTONIA, FINLAND, HOUR_S, LATVIA, MARKETS, Market
-from custom_components.tunnihind.server.answers import About, Backtest, Band, MarketPrices
-from custom_components.tunnihind.server.documents import (
+from custom_components.tunnihind.client.answers import About, Backtest, Band, MarketPrices
+from custom_components.tunnihind.client.documents import (
     MalformedDocument,
     UnknownZoneDocument,
     about_from,
@@ -18,6 +17,7 @@ from custom_components.tunnihind.server.documents import (
     market_prices_from,
     series_prices_from,
 )
+from custom_components.tunnihind.core.market import ESTONIA, FINLAND, HOUR_S, LATVIA, MARKETS, Market
 from tests.support.api.api_documents import ABOUT, FORECAST, NOW, SERIES, Place, altered, lacking
 from tests.support.markets.price_strategies import answers
 

@@ -10,8 +10,8 @@ from ..core.market import HOUR_S, MARKET_OF_CODE, QUARTER_S
 from ..errors import InvalidAnswer, NotTunnihind, TunnihindError
 from ..prices.days import day_at
 from .answers import MarketPrices
-from .client import Client, pause_s
 from .clock import home_assistant_now
+from .requests import Client, pause_s
 
 # The prices of the last 49 hours are kept, because yesterday and today together have at most 49 hours. A plan needs
 # yesterday's prices if its window began before midnight.

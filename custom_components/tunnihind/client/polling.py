@@ -9,9 +9,9 @@ from ..const import LOGGER
 from ..core.market import HOUR_S, Market
 from ..errors import CannotConnect, OtherZone, ServerIsNotRehearsal, ServerIsRehearsal, TunnihindError
 from .answers import About, MarketPrices, Mode
-from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home, pause_s
 from .clock import EntryClock, home_assistant_now
 from .known import NewestPricesFetcher, PastPricesFetcher, merged_answers
+from .requests import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home, pause_s
 
 # A working server makes a new answer at least once an hour. An answer that is more than an hour old comes from a cache
 # in front of a failed server.

@@ -9,8 +9,8 @@ from typing import Final
 
 from tunnihind.clock import Clock
 from tunnihind.core.market import DAY_S, Market
-from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_covariate_names
+from tunnihind.known import IssuedSeries
 from tunnihind.pipeline.back_fill import filled_parts_key, last_day_of_part, record_filled_part
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.retention import superfluous_issues

@@ -19,7 +19,7 @@ from tunnihind.forecast.scoring.live_scores import (
     WindowScores,
     window_scores,
 )
-from tunnihind.web.accuracy import AccuracyFigures, AccuracySummary, scored_days, summarise_accuracy
+from tunnihind.web.accuracy_page import AccuracyFigures, AccuracySummary, scored_days, summarise_accuracy
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import PageContext
 from tunnihind.web.texts import texts_in

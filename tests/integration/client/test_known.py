@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.core.market import HOUR_S
-from custom_components.tunnihind.core.tariff import Tariff
-from custom_components.tunnihind.household.prices_now import timeline_of
-from custom_components.tunnihind.server.answers import Band, MarketPrices
-from custom_components.tunnihind.server.known import (
+from custom_components.tunnihind.client.answers import Band, MarketPrices
+from custom_components.tunnihind.client.known import (
     KEPT_PRICES_S,
     MAX_SETTLED_AHEAD_S,
     merged_answers,
     with_settled_prices,
 )
+from custom_components.tunnihind.core.market import HOUR_S
+from custom_components.tunnihind.core.tariff import Tariff
+from custom_components.tunnihind.household.prices_now import timeline_of
 from tests.support.household.home import DAY_S
 from tests.support.markets.price_strategies import HOURS, answers, eur_mwh
 

@@ -23,12 +23,12 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util.hass_dict import HassKey
 
+from ..client.requests import MAX_PAST_DAYS
 from ..const import CONF_REHEARSAL, DOMAIN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..entity import SELLING_PRICE, WINDOW
 from ..prices.days import day_at
 from ..prices.zones import zone_of
-from ..server.client import MAX_PAST_DAYS
 from .columns import HouseholdColumns, PriceColumns, household_columns, price_columns
 from .contents import (
     CardContents,

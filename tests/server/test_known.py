@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tunnihind.core.market import HOUR_S, QUARTER_S, SeriesKey
-from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive, PriceHistory
+from tunnihind.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive, PriceHistory
 from tunnihind.price_series import PriceSeries
 
 START = 1_765_753_200
@@ -82,7 +82,7 @@ def test_the_world_as_of_an_instant_has_prices_and_covariates_of_that_instant() 
 
 def test_a_further_step_is_one_more_series_from_which_hours_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     half = HOUR_S // 2
-    monkeypatch.setattr("tunnihind.forecast.known.STEPS", (HOUR_S, half, QUARTER_S))
+    monkeypatch.setattr("tunnihind.known.STEPS", (HOUR_S, half, QUARTER_S))
     halves = [KnownPrice("ee", START + n * half, half, 0, 10.0 * n) for n in range(3)]
     known = PriceArchive.of([KnownPrice("ee", START + HOUR_S, HOUR_S, 0, 70.0), *halves]).as_of(0)
     assert known.series_of("ee", half) == {START: 0.0, START + half: 10.0, START + 2 * half: 20.0}

@@ -14,9 +14,9 @@ from tests.support.upstreams import FakeOpenMeteo
 from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, estonian_quotes
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, Market, floor_hour, utc_midnight
 from tunnihind.errors import SourceRefused, SourceUnreachable
-from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Runs
-from tunnihind.pipeline.covariates import CovariateIngest
+from tunnihind.known import IssuedSeries
+from tunnihind.pipeline.covariate_ingest import CovariateIngest
 from tunnihind.pipeline.retention import delete_superfluous
 from tunnihind.sources.base import days_between
 from tunnihind.sources.open_meteo import OpenMeteo
