@@ -17,7 +17,7 @@ from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.pipeline.back_fill import BackFillProgress, progress_by_source
 from tunnihind.pipeline.modelling import make_runs
-from tunnihind.service.snapshot_updater import read_weather_scores
+from tunnihind.service.page_context import read_weather_scores
 from tunnihind.settings import Settings
 from tunnihind.settling.witness import Witness
 from tunnihind.store.health import SourceHealth

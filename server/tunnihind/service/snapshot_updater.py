@@ -7,32 +7,19 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from random import uniform
 from time import monotonic
-from typing import Final, NamedTuple, cast, get_args
+from typing import Final, NamedTuple
 
 from tunnihind.api.health import Troubles
-from tunnihind.api.served_data import MAX_CLOCK_DIFFERENCE_S, ServedData, read_served_data
+from tunnihind.api.served_data import ServedData, read_served_data
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
-from tunnihind.core.market import Market, Zone, floor_hour
-from tunnihind.errors import SourceFault, StoreError, StoreLost
-from tunnihind.forecast.scoring.weather_scores import (
-    USED_FORECASTS_WITHIN_S,
-    VariableScores,
-    scored_covariate_names,
-    weather_scores,
-)
+from tunnihind.core.market import Zone, floor_hour
+from tunnihind.errors import StoreError, StoreLost
 from tunnihind.service.background import run_in_background
-from tunnihind.store.health import SourceHealth
+from tunnihind.service.page_context import context_with_weather, read_source_states
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import zones_without_prices_text
-from tunnihind.web.notices import SourceState
 from tunnihind.web.summary import PageContext
-from tunnihind.web.weather import (
-    MAX_WEATHER_AGE_S,
-    RegionWeather,
-    region_sun_covariate_names,
-    region_wind_covariate_names,
-)
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -52,8 +39,6 @@ The pause is random, so that not all servers connect to the database again at th
 """
 
 _LISTEN_PAUSE_RANGE_S: Final = 2.0, 6.0
-
-_FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
 
 class _StoreState(NamedTuple):
@@ -180,20 +165,12 @@ class SnapshotUpdater:
             sources = read_source_states(self._store)
             contexts = {zone: replace(one, sources=sources) for zone, one in self.page_contexts.items()}
             if seen != self._shown:
+                is_new_hour = self._shown is None or seen.hour != self._shown.hour
                 contexts = {
-                    zone: self._context_with_weather(one, markets[zone], seen, now) for zone, one in contexts.items()
+                    zone: context_with_weather(one, self._store, markets[zone], now, is_new_hour=is_new_hour)
+                    for zone, one in contexts.items()
                 }
             return seen, data, contexts
-
-    def _context_with_weather(self, context: PageContext, market: Market, seen: _StoreState, now: int) -> PageContext:
-        """Return `context` with a market's newest weather, and with scores of the weather forecasts.
-
-        Reading the scores takes 0.1 s, so scores in memory are kept until the hour changes.
-        """
-        context = replace(context, weather=read_region_weather(self._store, market, now))
-        if not context.weather_scores or self._shown is None or seen.hour != self._shown.hour:
-            context = replace(context, weather_scores=read_weather_scores(self._store, market, now))
-        return context
 
     def _store_state(self, now: int) -> _StoreState:
         state = self._store.state
@@ -214,35 +191,3 @@ class SnapshotUpdater:
             self.troubles.warnings[about] = warning
         else:
             self.troubles.warnings.pop(about, None)
-
-
-def read_region_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
-    """Return the newest forecast of wind and sun in a market's region. Raises StoreError.
-
-    If there is none (see `RegionWeather.of`), return None.
-    """
-    made_until = now + MAX_CLOCK_DIFFERENCE_S
-    names = (*region_wind_covariate_names(market), *region_sun_covariate_names(market))
-    return RegionWeather.of(
-        store.covariates.issued_between(names, now - MAX_WEATHER_AGE_S, made_until), market, made_until
-    )
-
-
-def read_weather_scores(store: Store, market: Market, now: int) -> tuple[VariableScores, ...]:
-    """Return the scores of the weather forecasts for a market. Raises StoreError."""
-    return weather_scores(
-        store.covariates.issued_between(scored_covariate_names(market), now - USED_FORECASTS_WITHIN_S, now), market, now
-    )
-
-
-def read_source_states(store: Store) -> tuple[SourceState, ...]:
-    """Return the state of each source whose health is recorded in the store. Raises StoreError."""
-    return tuple(source_state(health) for health in store.health.by_source().values())
-
-
-def source_state(health: SourceHealth) -> SourceState:
-    """Convert a source's health to the state that the pages show."""
-    if not health.failures:
-        return SourceState(health.source, health.ok_ts, None, None)
-    fault = cast("SourceFault", health.fault) if health.fault in _FAULTS else "unknown"
-    return SourceState(health.source, health.ok_ts, fault, health.status)
