@@ -15,13 +15,11 @@ or negative. On a cold evening without wind, the price is very high.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from tunnihind.core.market import DAY_S, HARMONISED_LIMITS, HOUR_S, QUARTER_S, ZONES, Zone
+from tunnihind.core.market import DAY_S, HARMONISED_LIMITS, HOUR_S, MARKETS, QUARTER_S, ZONES, Zone
 from tunnihind.known import Floats, Instants
 from tunnihind.weather_points import POINTS, WeatherPoint, WeatherVariable
 
@@ -33,9 +31,6 @@ _CURVE_RESIDUAL_LOADS: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2,
 """Residual loads as shares of a weekday's mean load without heating."""
 _CURVE_PRICES: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
 """The price in EUR/MWh at each residual load of `_CURVE_RESIDUAL_LOADS`."""
-
-_CLOCK: Final = ZoneInfo("Europe/Tallinn")
-"""All four price zones have the same local time."""
 
 # The load in each local hour, as a share of the day's mean load.
 _HOURLY_LOAD: Final = (
@@ -200,7 +195,7 @@ class SimulatedMarket:
         farms = [point for point in points if point.kind == "wind"]
         wind = np.mean([_power_curve(self.wind_speed(point, ts)) for point in farms], axis=0)
         cold = np.maximum(15.0 - self.temperature(city, ts), 0.0)
-        load = system.load_mw * relative_load(ts) + system.heating_mw * cold
+        load = system.load_mw * relative_load(zone, ts) + system.heating_mw * cold
         sun = 0.85e-3 * self.radiation(city, ts)
         return np.asarray(load - system.firm_mw - system.wind_mw * wind - system.solar_mw * sun)
 
@@ -221,11 +216,11 @@ def _yearly_cosine(ts: Floats) -> Floats:
     return season
 
 
-def relative_load(ts: Floats) -> Floats:
-    """Return the load without heating at each `ts`, as a share of the mean load of a weekday."""
+def relative_load(zone: Zone, ts: Floats) -> Floats:
+    """Return a zone's load without heating at each `ts`, as a share of the mean load of a weekday."""
     days, day_of = np.unique(ts // DAY_S, return_inverse=True)
     # On the day of a clock change, the UTC offset at noon is used for the whole day.
-    noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(_CLOCK) for day in days.tolist()]
+    noons = [MARKETS[zone].local_time((day + 0.5) * DAY_S) for day in days.tolist()]
     offsets = np.array([noon.utcoffset().total_seconds() for noon in noons])  # type: ignore[union-attr]
     local = ts + offsets[day_of]
     weekday = (local // DAY_S + 3) % 7

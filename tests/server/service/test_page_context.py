@@ -7,7 +7,6 @@ from tests.support.upstreams.server import FakeUpstream
 from tunnihind.core.market import HOUR_S
 from tunnihind.errors import BadAnswer, SourceError, SourceUnreachable
 from tunnihind.service.page_context import read_source_states, source_state
-from tunnihind.service.snapshot_updater import read_source_states, source_state
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store

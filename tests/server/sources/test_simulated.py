@@ -176,14 +176,14 @@ def test_the_sun_is_highest_at_noon_in_june_and_down_in_a_winter_night() -> None
 def test_the_load_follows_the_estonian_clock_over_its_changes() -> None:
     midnight = day_start(date(2025, 10, 20)) - HOUR_S
     half_past = midnight + HOUR_S / 2
-    before = relative_load(instants(half_past, 24))
-    after = relative_load(instants(half_past + 7 * DAY_S + HOUR_S, 24))
+    before = relative_load("ee", instants(half_past, 24))
+    after = relative_load("ee", instants(half_past + 7 * DAY_S + HOUR_S, 24))
     assert before == pytest.approx(after)
     assert int(before.argmax()) == 18
 
 
 def test_weekends_need_less_load() -> None:
     monday = day_start(date(2025, 10, 13)) - HOUR_S
-    by_day = relative_load(instants(monday, 168)).reshape(7, 24).mean(axis=1)
+    by_day = relative_load("ee", instants(monday, 168)).reshape(7, 24).mean(axis=1)
     assert by_day[:5] == pytest.approx(by_day[0])
     assert by_day[5:] == pytest.approx(0.92 * by_day[0])

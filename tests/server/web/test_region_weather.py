@@ -9,7 +9,6 @@ from tests.support.api.api_server import HOUR
 from tunnihind.core.market import DAY_S, ESTONIA, FINLAND, HOUR_S, LATVIA
 from tunnihind.known import CovariateArchive, IssuedSeries
 from tunnihind.service.page_context import read_region_weather
-from tunnihind.service.snapshot_updater import read_region_weather
 from tunnihind.store.store import Store
 from tunnihind.web.weather import (
     MAX_WEATHER_AGE_S,
