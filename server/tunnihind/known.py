@@ -7,6 +7,7 @@ Unknown values are NaN.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, NamedTuple, Self
 
 import numpy as np
@@ -40,8 +41,8 @@ class KnownPrice(NamedTuple):
 class PriceHistory:
     """The prices known at an instant, by zone and step.
 
-    An hour has a price if its own price or the prices of all its quarters were known. A quarter has a price only if its
-    own price was known.
+    A period has a price if its own price was known, or the prices of all its parts at the next shorter step. So a
+    quarter has a price only if its own price was known.
     """
 
     as_of: int
@@ -81,7 +82,7 @@ class PriceArchive:
     def as_of(self, instant: int) -> PriceHistory:
         """For each price, return the newest version that was known at `instant`.
 
-        If the prices of all quarters of an hour are known, the hour's price is their mean.
+        If the prices of all parts of a period are known, the period's price is their mean.
         """
         seen = int(np.searchsorted(self.known_ts, instant, side="right"))
         if seen == 0:
@@ -89,10 +90,10 @@ class PriceArchive:
         start = floor_hour(int(self.ts[:seen].min()))
         end = floor_hour(int(self.ts[:seen].max())) + HOUR_S
         series = {one.key: one for step_s in STEPS for one in self._series_of_all_zones(seen, start, end, step_s)}
-        for (zone, step_s), prices in tuple(series.items()):
-            if step_s != HOUR_S:
-                hours = SeriesKey(zone, HOUR_S)
-                series[hours] = _gap_filled_prices(prices.hourly_means(), series[hours])
+        for step_s, longer_s in pairwise(sorted(STEPS)):
+            for zone in ZONES:
+                longer = SeriesKey(zone, longer_s)
+                series[longer] = _gap_filled_prices(series[SeriesKey(zone, step_s)].means(longer_s), series[longer])
         return PriceHistory(instant, series)
 
     def newest_versions(self) -> PriceHistory:

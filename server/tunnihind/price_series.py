@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.core.market import HOUR_S, SeriesKey, Zone, delivery_day
+from tunnihind.core.market import SeriesKey, Zone, delivery_day
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,18 +107,18 @@ class PriceSeries(Mapping[int, float]):
             window[low - offset : high - offset] = self.eur_mwh[low:high]
         return type(self)(self.zone, self.step_s, start_ts, window)
 
-    def hourly_means(self) -> PriceSeries:
-        """Return the series of the unrounded hourly mean prices.
+    def means(self, step_s: int) -> PriceSeries:
+        """Return the series of the unrounded mean prices of longer periods, which last `step_s` seconds.
 
-        An hour with a missing quarter has no price, because the mean of the other quarters would be wrong.
+        A period with a missing part has no price, because the mean of the other parts would be wrong.
         """
-        per_hour = HOUR_S // self.step_s
-        if per_hour == 1:
+        parts = step_s // self.step_s
+        if parts == 1:
             return self
-        first, last = self.start_ts // HOUR_S, -(-self.end_ts // HOUR_S)
-        whole = self.between(first * HOUR_S, last * HOUR_S).eur_mwh
-        # The quarters are added one by one, because numpy's mean over an axis of four takes eight times as long.
-        total = whole[::per_hour].copy()
-        for later in range(1, per_hour):
-            total += whole[later::per_hour]
-        return PriceSeries(self.zone, HOUR_S, first * HOUR_S, total / per_hour)
+        first, last = self.start_ts // step_s, -(-self.end_ts // step_s)
+        whole = self.between(first * step_s, last * step_s).eur_mwh
+        # The parts are added one by one, because numpy's mean over an axis of four takes eight times as long.
+        total = whole[::parts].copy()
+        for later in range(1, parts):
+            total += whole[later::parts]
+        return PriceSeries(self.zone, step_s, first * step_s, total / parts)

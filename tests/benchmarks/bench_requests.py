@@ -66,7 +66,7 @@ def largest_view() -> ServedData:
         "benchmark",
         ESTONIA,
         {
-            HOUR_S: ServedSeries(quarters.hourly_means(), issued=issued, run=run),
+            HOUR_S: ServedSeries(quarters.means(HOUR_S), issued=issued, run=run),
             QUARTER_S: ServedSeries(quarters, issued=issued_quarters, run=_run(QUARTER_S)),
         },
         scenarios=scenarios_with(run),

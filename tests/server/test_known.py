@@ -87,3 +87,10 @@ def test_a_further_step_is_one_more_series_from_which_hours_are_made(monkeypatch
     known = PriceArchive.of([KnownPrice("ee", START + HOUR_S, HOUR_S, 0, 70.0), *halves]).as_of(0)
     assert known.series_of("ee", half) == {START: 0.0, START + half: 10.0, START + 2 * half: 20.0}
     assert known.series_of("ee") == {START: 5.0, START + HOUR_S: 70.0}
+
+
+def test_a_shorter_step_makes_quarters_and_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tunnihind.known.STEPS", (HOUR_S, QUARTER_S, 300))
+    known = PriceArchive.of(KnownPrice("ee", START + n * 300, 300, 0, float(n)) for n in range(12)).as_of(0)
+    assert known.series_of("ee", QUARTER_S) == {START + n * QUARTER_S: 3.0 * n + 1 for n in range(4)}
+    assert known.series_of("ee") == {START: 5.5}

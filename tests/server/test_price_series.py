@@ -48,14 +48,14 @@ def test_a_window_holds_the_prices_inside_it(prices: dict[int, float], step_s: i
 @given(PRICES)
 def test_an_hour_of_quarters_is_the_mean_of_its_four(prices: dict[int, float]) -> None:
     quarters, by_start = series(prices, QUARTER_S)
-    hours = quarters.hourly_means()
+    hours = quarters.means(HOUR_S)
     assert hours.step_s == HOUR_S
     assert dict(hours) == pytest.approx(hourly_prices(by_start))
 
 
 def test_hours_are_their_own_hours() -> None:
     hours, _ = series({0: 1.0}, HOUR_S)
-    assert hours.hourly_means() is hours
+    assert hours.means(HOUR_S) is hours
 
 
 def test_instants_between_two_periods_have_no_price() -> None:

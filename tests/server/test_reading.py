@@ -122,7 +122,7 @@ def test_each_settled_hour_has_its_four_quarters(store: Store) -> None:
     view = read_served_data(store, ESTONIA, NOW)
     assert view.at_step(QUARTER_S).settled == quotes
     assert view.at_step(QUARTER_S).priced_by_hour == frozenset()
-    assert view.at_step(QUARTER_S).settled.hourly_means() == view.hours.settled
+    assert view.at_step(QUARTER_S).settled.means(HOUR_S) == view.hours.settled
 
 
 def test_quarters_carry_their_hour_where_only_that_is_known(store: Store) -> None:
@@ -176,7 +176,7 @@ def test_the_mean_of_an_hours_quarters_is_its_price(known: tuple[dict[int, int],
     )
     prices = archive.newest_versions()
     settled, found = (settled_series(prices, "ee", step_s, NOW) for step_s in STEPS)
-    assert found.settled.hourly_means() == pytest.approx(settled.settled)
+    assert found.settled.means(HOUR_S) == pytest.approx(settled.settled)
     unknown = [n for n in hours if not quarters.keys() >= set(range(4 * n, 4 * n + 4))]
     assert found.priced_by_hour == {HOUR + n * HOUR_S + q * QUARTER_S for n in unknown for q in range(4)}
 

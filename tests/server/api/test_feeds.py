@@ -62,7 +62,7 @@ def median(ts: int) -> float:
 def view(settled: dict[int, float], now: int, hours: int = 150) -> ServedData:
     """Return settled quarters, and runs made in each of the last 40 hours before `now`."""
     quarters = PriceSeries.of("ee", QUARTER_S, settled)
-    whole = quarters.hourly_means()
+    whole = quarters.means(HOUR_S)
     current = now - now % HOUR_S
     made = [current - back * HOUR_S for back in range(40)] if hours else []
     runs = [

@@ -1,6 +1,7 @@
 """Settling on a store: with two servers, over restarts, beside imports, and its reports."""
 
 import asyncio
+import sys
 from collections.abc import Sequence
 from copy import deepcopy
 from datetime import date, timedelta
@@ -267,6 +268,18 @@ def test_half_an_imported_day_of_zeros_is_not_filled_with_zeros_of_one_source(st
     import_half_of_tomorrow(trial, level(0.0, TOMORROW))
     trial.until(at("22:00"), elering=level(0.0, TOMORROW))
     assert sum(start >= day_start(TOMORROW) for start in hourly(store)) == 12
+
+
+def test_a_day_by_five_minutes_is_settled_and_read_as_hours(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, module in tuple(sys.modules.items()):
+        if name.startswith("tunnihind.") and hasattr(module, "STEPS"):
+            monkeypatch.setattr(module, "STEPS", (HOUR_S, QUARTER_S, 300))
+    quotes = [Quote(ts, float(n)) for n, ts in enumerate(range(day_start(TOMORROW), day_end(TOMORROW), 300))]
+    sheets = [sheet for source in BOTH for sheet in day_sheets(source, "ee", quotes, TOMORROW, TOMORROW)]
+    settler = PriceSettler(store, ESTONIA, BOTH, lambda *held: pytest.fail(f"{held}"))
+    assert settler.settle(sheets, at("13:55")).added == AddedCounts(new=288)
+    assert sources_of(store) == {AGREED}
+    assert list(hourly(store).values()) == [12.0 * n + 5.5 for n in range(24)]
 
 
 def test_a_copy_of_a_day_that_has_quarters_only_before_noon_is_doubtful() -> None:
