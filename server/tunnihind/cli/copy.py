@@ -12,7 +12,7 @@ from tunnihind.store.copying import copy
 @option("to", variable="COPY_TO", required=True, help="SQLAlchemy address of the database to fill.")
 @with_settings(STORE_OPTIONS)
 def copy_database(settings: Settings, *, to: str) -> None:
-    """Copy a database into an empty SQLite or PostgreSQL database, and compare both databases.
+    """Copy a database into an empty SQLite or PostgreSQL database, and count the rows of both.
 
     Stop the server before copying. After copying, start the server with the address of the copy. If the copying is
     interrupted, the copy stays empty. Damaged rows and the pipeline's lease are not copied.
@@ -24,4 +24,4 @@ def copy_database(settings: Settings, *, to: str) -> None:
         if table.rows or table.left_out:
             left_out = f", {table.left_out} damaged ones left out" if table.left_out else ""
             click.echo(f"  {name}: {table.rows} rows{left_out}")
-    click.echo("  compared: every row is the same on both sides")
+    click.echo("  counted: each table has all rows on both sides")
