@@ -16,10 +16,12 @@ from tunnihind.store.health import HealthBook
 from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
 from tunnihind.store.revision import (
+    VERSION_TABLE,
     has_newest_migration,
     is_readable,
     is_too_new,
     no_tables_error,
+    recorded_migration,
     require_readable,
     upgrade,
     upgraded_meanwhile_error,
@@ -124,6 +126,8 @@ class Store:
         with self.database.reading() as connection:
             self.database.system.look_for_damage(connection)
             self.database.system.damaged_tables.clear()
+            if recorded_migration(connection) is None:
+                self.database.system.damaged_tables.add(VERSION_TABLE)
             for rows in self.tables():
                 for _ in rows.read(connection):
                     pass
