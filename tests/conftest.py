@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Generator, Iterator
+from functools import cache
 from pathlib import Path
 
 # As the command line does, before numpy is loaded: threads for matrices of this size only get in each other's way.
@@ -9,10 +10,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.support.api.api_server import RunningServer, Serve
 from tests.support.api.serving import serving
 from tests.support.store.postgresql import PostgresqlServer, is_installed, postgresql_server
+from tunnihind.forecast.scenarios import scenarios
+from tunnihind.service import application
 
 # How long an example takes says more about the machine than about the code. What has to pass (`.ci/run`) tries the
 # same examples each time, so that its verdict is the tree's; elsewhere each run tries new ones. Once a week, ten times
@@ -29,6 +34,23 @@ settings.load_profile("usual")
 
 SHARED = Path(__file__).parents[2] / "shared"
 
+ONE_HOME = "tests/e2e/hass/afternoon"
+"""The folder whose modules share a Home Assistant. A worker of its own for each would start one for each."""
+
+
+class ByModule(LoadScopeScheduling):
+    """Gives each worker whole modules, and one worker the whole folder `ONE_HOME`."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        module = nodeid.partition("::")[0]
+        return ONE_HOME if module.startswith(ONE_HOME) else module
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByModule | None:
+    """Divide the tests by module if `--dist loadscope` says so."""
+    return ByModule(config, log) if config.option.dist == "loadscope" else None
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -41,6 +63,15 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     if report.skipped and not excused and os.environ.get("TUNNIHIND_TESTS_NO_SKIPS"):
         report.outcome = "failed"
     return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def made_once() -> Iterator[None]:
+    """Make the description of the API and random ranks once for the same arguments. Most tests start a server."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, function in ((application, "openapi_document"), (scenarios, "ranks_of_random_errors")):
+            patch.setattr(module, function, cache(getattr(module, function)))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import pytest
 import pytest_asyncio
 
 from tests.support.hass.real_home import AFTERNOON, RealHome
-from tests.support.machine.shifted_clock import ShiftedClock, library
 
 _LOG_LINES = 60
 """How much of Home Assistant's log a failed test shows."""
@@ -17,13 +16,8 @@ async def real_home(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[RealHome]:
     """Return a home that shows prices, in the afternoon or at the module's BEGINS."""
-    found = library()
-    if found is None:
-        pytest.skip("needs a clock that can be shifted: Debian's package libfaketime")
-    folder = tmp_path_factory.mktemp("real_home")
-    clock = ShiftedClock(found, folder / "clock")
-    clock.set(getattr(request.module, "BEGINS", AFTERNOON))
-    async with RealHome.inhabited(folder, clock) as inhabited:
+    begins = getattr(request.module, "BEGINS", AFTERNOON)
+    async with RealHome.inhabited(tmp_path_factory.mktemp("real_home"), begins) as inhabited:
         yield inhabited
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.hass.api import HassApi, Json, State
 from tests.support.hass.running import fresh_hass
 from tests.support.machine.processes import PATIENCE_S, Reply, Server, free_port, server_environment
-from tests.support.machine.shifted_clock import ShiftedClock
+from tests.support.machine.shifted_clock import ShiftedClock, library
 from tunnihind.core.market import HOUR_S, floor_hour
 
 AFTERNOON = "2026-01-15T12:40:00Z"
@@ -124,8 +124,13 @@ class RealHome:
 
     @classmethod
     @asynccontextmanager
-    async def inhabited(cls, folder: Path, clock: ShiftedClock) -> AsyncIterator[Self]:
-        """Return a fresh home with a running server, the integration and its entities."""
+    async def inhabited(cls, folder: Path, instant: str | None = None) -> AsyncIterator[Self]:
+        """Return a fresh home with a running server, the integration and its entities, by default at the present."""
+        if (found := library()) is None:
+            pytest.skip("needs a clock that can be shifted: Debian's package libfaketime")
+        clock = ShiftedClock(found, folder / "clock")
+        if instant:
+            clock.set(instant)
         (hass_folder := folder / "hass").mkdir()
         async with fresh_hass(hass_folder, clock) as hass:
             real_home = cls(hass, clock, folder)

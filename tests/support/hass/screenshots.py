@@ -18,7 +18,6 @@ from tests.support.hass.api import Json
 from tests.support.hass.pages import PHONE, Theme, device_pages, opened, owner_s_browser
 from tests.support.hass.quarter_day import bill_by_quarter, live_quarters
 from tests.support.hass.real_home import RealHome
-from tests.support.machine.shifted_clock import ShiftedClock, library
 from tunnihind.core.market import ESTONIA, HOUR_S
 
 _THEMES: tuple[Theme, ...] = ("light", "dark")
@@ -129,9 +128,7 @@ async def picture(context: BrowserContext, real_home: RealHome, path: str, file:
 
 async def live_and_take(temporary: Path, folder: Path) -> None:
     """Run a home at the machine's own time, which the browser also uses, and take the pictures."""
-    found = library()
-    assert found is not None, "needs Debian's package libfaketime"
-    async with RealHome.inhabited(temporary, ShiftedClock(found, temporary / "clock")) as real_home:
+    async with RealHome.inhabited(temporary) as real_home:
         await real_home.add_plan("Dishwasher", 2, deadline="07:00:00")
         await pay_fees(real_home)
         await make_dashboard(real_home)
@@ -140,13 +137,10 @@ async def live_and_take(temporary: Path, folder: Path) -> None:
 
 async def live_by_quarters_and_take(temporary: Path, folder: Path) -> None:
     """Run a home, billed by the quarter, through yesterday, and take a picture of the price's history."""
-    found = library()
-    assert found is not None, "needs Debian's package libfaketime"
-    clock = ShiftedClock(found, temporary / "clock")
-    today = datetime.fromtimestamp(clock.now(), ESTONIA.time_zone).date()
+    today = datetime.now(ESTONIA.time_zone).date()
     start_ts, end_ts = ESTONIA.midnight(today - timedelta(days=1)), ESTONIA.midnight(today)
-    clock.jump(round(start_ts - HOUR_S - clock.now()))
-    async with RealHome.inhabited(temporary, clock) as real_home:
+    begins = datetime.fromtimestamp(start_ts - HOUR_S, UTC).isoformat()
+    async with RealHome.inhabited(temporary, begins) as real_home:
         await bill_by_quarter(real_home)
         await live_quarters(real_home, start_ts, end_ts)
         start, end = (f"{datetime.fromtimestamp(ts, UTC):%Y-%m-%dT%H:%M:%SZ}" for ts in (start_ts, end_ts))

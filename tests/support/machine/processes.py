@@ -30,6 +30,9 @@ UNREACHABLE_URL = "http://127.0.0.1:9"
 
 _MAX_EXTENSIONS = 10
 
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.05, 0.25
+"""The pauses between two looks at what may take long. They grow, so that looking doesn't slow down what is awaited."""
+
 _MOMENT_S = 0.002
 """The pause between two checks for a moment that may be over at once."""
 
@@ -54,12 +57,14 @@ async def until[Found](
     """
     last_deadline = time.monotonic() + _MAX_EXTENSIONS * within
     deadline, reached = time.monotonic() + within, progress()
+    pause = _FIRST_PAUSE_S
     while not (found := await look()):
         if (now_reached := progress()) != reached:
             deadline, reached = min(time.monotonic() + within, last_deadline), now_reached
         if time.monotonic() > deadline:
             return None
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(pause)
+        pause = min(1.2 * pause, _LONGEST_PAUSE_S)
     return found
 
 

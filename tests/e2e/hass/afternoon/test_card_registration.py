@@ -152,7 +152,6 @@ async def test_the_card_is_there_after_a_restart(real_home: RealHome) -> None:
 
 
 async def test_the_card_goes_with_the_last_server(real_home: RealHome) -> None:
-    """This is the last of these tests, because it removes the card."""
     entry_id = (await real_home.entry())["entry_id"]
     async with owner_s_browser(real_home) as context:
         async with opened(context, real_home, FROM_A_FILE) as page:
@@ -162,3 +161,4 @@ async def test_the_card_goes_with_the_last_server(real_home: RealHome) -> None:
         async with opened(context, real_home, FROM_A_FILE) as page:
             await page.locator("hui-error-card").first.wait_for()
             assert not await page.evaluate("customElements.get('tunnihind-card')")
+    await real_home.add_integration()

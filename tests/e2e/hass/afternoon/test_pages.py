@@ -43,3 +43,4 @@ async def test_a_plan_that_was_just_changed_is_so_after_a_power_cut(real_home: R
         opened(context, real_home, (await device_pages(real_home))["Cheapest 3 hours"]) as page,
     ):
         await page.get_by_text("Switched off").wait_for()
+    await real_home.hass.call("tunnihind.update_plan", entity_id=window, enabled=True)
