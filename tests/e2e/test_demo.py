@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.machine.processes import Launch, Reply
-from tests.support.machine.shifted_clock import ShiftedClock
+from tests.support.machine.shifted_clock import AFTERNOON, ShiftedClock
 from tunnihind.core.market import DAY_S, HOUR_S, floor_hour
 
 
@@ -36,8 +36,7 @@ def is_whole(reply: Reply) -> bool:
 
 @pytest.mark.usefixtures("real_data", "temporary_files")
 async def test_the_demo_is_complete_in_seconds_and_touches_no_database(launch: Launch, clock: ShiftedClock) -> None:
-    # A demo's history begins with the year before, so it is shortest in January.
-    clock.set("2026-01-15T12:00:00Z")
+    clock.set(AFTERNOON)
     server = launch("--demo", clock=clock)
     await server.until_ready()
     series = (await server.until("/api/series", is_whole, say="14 days without a hole")).json()

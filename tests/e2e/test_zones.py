@@ -9,6 +9,7 @@ import jsonschema_rs
 import pytest
 
 from tests.support.machine.processes import Launch, Server, Tunnihind
+from tests.support.machine.shifted_clock import AFTERNOON, ShiftedClock
 from tunnihind.core.market import MARKETS, ZONES, Zone, vat_rate_at
 
 RESOURCES = ("/api/v1/forecast", "/api/v1/quarters", "/api/v1/scenarios", "/api/series", "/api/about")
@@ -52,8 +53,9 @@ async def has_its_rate_of_vat(server: Server, zone: Zone) -> None:
         assert hour["eurKwh"] == pytest.approx(with_vat, abs=0.00006)
 
 
-async def test_each_zone_has_the_whole_server_under_its_name(launch: Launch) -> None:
-    server = launch("--demo", "--zones", ",".join(ZONES))
+async def test_each_zone_has_the_whole_server_under_its_name(launch: Launch, clock: ShiftedClock) -> None:
+    clock.set(AFTERNOON)
+    server = launch("--demo", "--zones", ",".join(ZONES), clock=clock)
     for zone in ZONES:
         await server.until(
             f"{PATHS[zone]}/api/v1/forecast", lambda reply: reply.json().get("forecast"), say=f"a forecast of {zone}"
@@ -74,8 +76,9 @@ async def test_each_zone_has_the_whole_server_under_its_name(launch: Launch) -> 
     assert set(re.findall(r'forecast_age_seconds\{zone="(\w+)"\}', metrics)) == {"EE", "LV", "LT", "FI"}
 
 
-async def test_only_zones_that_are_served_are_there(launch: Launch) -> None:
-    server = launch("--demo", "--zones", "lv,fi")
+async def test_only_zones_that_are_served_are_there(launch: Launch, clock: ShiftedClock) -> None:
+    clock.set(AFTERNOON)
+    server = launch("--demo", "--zones", "lv,fi", clock=clock)
     await server.until_ready()
     assert (await answer_of(server, "/api/about"))["zone"] == "LV"
     for path in ("/lv/api/about", "/ee/", "/lt/", "/lt/api/v1/forecast"):

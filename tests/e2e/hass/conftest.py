@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Generator
 import pytest
 import pytest_asyncio
 
-from tests.support.hass.real_home import AFTERNOON, RealHome
+from tests.support.hass.real_home import RealHome
+from tests.support.machine.shifted_clock import AFTERNOON
 
 _LOG_LINES = 60
 """How much of Home Assistant's log a failed test shows."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Page, ViewportSize
 
 from tests.support.api.api_server import Serve
 from tests.support.machine.node import modules
@@ -14,8 +14,8 @@ from tunnihind.api.served_data import ServedData
 from tunnihind.core.market import ESTONIA
 from tunnihind.settings import Settings
 
-PHONE = {"width": 390, "height": 844}
-DESKTOP = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+DESKTOP: ViewportSize = {"width": 1280, "height": 900}
 
 
 async def findings(page: Page, part: str = "html") -> list[str]:
@@ -44,13 +44,18 @@ DARK_TOO = (
     "/fi/?network=5&night=3",
 )
 IN_RUSSIAN = ("/?lang=ru&package=vork_5", "/?embed=1&lang=ru", "/accuracy?lang=ru", "/docs?lang=ru")
-"""Pages in the light scheme only, because colours don't depend on the language."""
+"""Pages in the light scheme on a phone only, because colours and layout don't depend on the language."""
 
 
-@pytest.mark.parametrize(("path", "scheme"), [*product(DARK_TOO, ("light", "dark")), *product(IN_RUSSIAN, ("light",))])
-async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, scheme: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "scheme", "sizes"),
+    [*product(DARK_TOO, ("light", "dark"), [(DESKTOP, PHONE)]), *product(IN_RUSSIAN, ("light",), [(PHONE,)])],
+)
+async def test_a_page_has_no_finding(
+    browser: Browser, serve: Serve, path: str, scheme: str, sizes: tuple[ViewportSize, ...]
+) -> None:
     server = await serve(sample_views.negative(), Settings(zones=("ee", "fi")))
-    for size in (DESKTOP, PHONE):
+    for size in sizes:
         async with open_page(browser, address_of(server), color_scheme=scheme, viewport=size) as seen:
             page = await seen.show(path)
             await unfold(page)

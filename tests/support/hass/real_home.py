@@ -13,10 +13,6 @@ from tests.support.machine.processes import PATIENCE_S, Reply, Server, free_port
 from tests.support.machine.shifted_clock import ShiftedClock, library
 from tunnihind.core.market import HOUR_S, floor_hour
 
-AFTERNOON = "2026-01-15T12:40:00Z"
-"""14:40 in Tallinn, after the publication of tomorrow's prices."""
-
-
 APPROACH_S = 6
 """Before an instant, a test sets the clock this much early: a reload of the integration takes a tenth of a second."""
 LEFT_S = 2

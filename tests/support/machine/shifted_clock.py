@@ -4,6 +4,10 @@ import time
 from datetime import datetime
 from pathlib import Path
 
+AFTERNOON = "2026-01-15T12:40:00Z"
+"""14:40 in Tallinn, after the publication of tomorrow's prices. In January a demo's history is shortest: it begins with
+the year before."""
+
 _LIBRARIES = Path("/usr/lib")
 _LIBRARY = "*/faketime/libfaketimeMT.so.1"
 """The path of the library in Debian's package `libfaketime`."""
