@@ -69,14 +69,6 @@ def test_the_baseline_is_the_price_168_hours_earlier(market: Market) -> None:
     assert (result.actual - result.baseline) == pytest.approx(np.full(result.actual.size, 7.0))
 
 
-def test_the_fallback_foresees_a_market_of_one_price(market: Market) -> None:
-    archive = market(FIRST, LAST, lambda _: 42.0)
-    scores = backtest(archive, LastWeeksMean(ESTONIA), date(2024, 8, 1), date(2024, 8, 5)).scores()
-    assert scores.mae == 0
-    assert scores.coverage80 == 1
-    assert math.isnan(scores.skill)
-
-
 def test_the_fallback_beats_the_last_week_and_covers_80_percent_of_a_noisy_market(market: Market) -> None:
     rng = np.random.default_rng(5)
 

@@ -16,20 +16,28 @@ AUTUMN = date(2025, 10, 26)
 
 
 @pytest.mark.parametrize(
-    ("day", "expected"),
+    ("country", "day", "expected"),
     [
-        (date(2025, 3, 5), DayClass.WORKDAY),
-        (date(2025, 3, 8), DayClass.SATURDAY),
-        (date(2025, 3, 9), DayClass.SUNDAY),
-        (date(2025, 2, 24), DayClass.SUNDAY),
-        (date(2025, 4, 18), DayClass.SUNDAY),
-        (date(2025, 6, 23), DayClass.SUNDAY),
-        (date(2027, 8, 20), DayClass.SUNDAY),
-        (date(2027, 5, 1), DayClass.SUNDAY),
+        ("EE", date(2025, 3, 5), DayClass.WORKDAY),
+        ("EE", date(2025, 3, 8), DayClass.SATURDAY),
+        ("EE", date(2025, 3, 9), DayClass.SUNDAY),
+        ("EE", date(2025, 2, 24), DayClass.SUNDAY),
+        ("EE", date(2025, 4, 18), DayClass.SUNDAY),
+        ("EE", date(2025, 6, 23), DayClass.SUNDAY),
+        ("EE", date(2027, 8, 20), DayClass.SUNDAY),
+        ("EE", date(2027, 5, 1), DayClass.SUNDAY),
+        # Latvia swaps working days with Saturdays.
+        ("LV", date(2026, 1, 17), DayClass.WORKDAY),
+        ("LV", date(2026, 6, 27), DayClass.WORKDAY),
+        ("LV", date(2026, 6, 20), DayClass.SATURDAY),
+        ("LV", date(2026, 1, 2), DayClass.SUNDAY),
+        ("LV", date(2026, 6, 22), DayClass.SUNDAY),
+        ("EE", date(2026, 1, 17), DayClass.SATURDAY),
+        ("EE", date(2026, 1, 2), DayClass.WORKDAY),
     ],
 )
-def test_public_holidays_are_sundays_also_on_a_workday_or_saturday(day: date, expected: DayClass) -> None:
-    assert day_class(day, ESTONIA.country) is expected
+def test_a_day_counts_by_whether_people_of_its_country_work(country: str, day: date, expected: DayClass) -> None:
+    assert day_class(day, country) is expected
 
 
 SEVEN_YEARS = days_between(date(2021, 1, 1), date(2027, 12, 31))
@@ -61,21 +69,6 @@ def test_a_worked_saturday_has_the_column_of_a_friday(market: Market) -> None:
     columns = [4 if day in worked else day.weekday() for day in SEVEN_YEARS]
     assert season.weekday.argmax(axis=1).tolist() == columns
     assert (season.weekday.sum(axis=1) == 1).all()
-
-
-@pytest.mark.parametrize(
-    ("day", "expected"),
-    [
-        (date(2026, 1, 17), DayClass.WORKDAY),
-        (date(2026, 6, 27), DayClass.WORKDAY),
-        (date(2026, 6, 20), DayClass.SATURDAY),
-        (date(2026, 1, 2), DayClass.SUNDAY),
-        (date(2026, 6, 22), DayClass.SUNDAY),
-    ],
-)
-def test_latvias_swapped_days_count_by_whether_people_work(day: date, expected: DayClass) -> None:
-    assert day_class(day, "LV") is expected
-    assert day_class(day, "EE") is WEEKDAY_CLASSES[day.weekday()]
 
 
 @pytest.mark.parametrize("day", [SPRING, AUTUMN, date(2025, 7, 1)])

@@ -66,27 +66,23 @@ def of_day(run: Run, values: Floats, day: date) -> Floats:
     return values[hours]
 
 
-def test_before_publication_a_run_covers_the_hours_to_come_to_seven_days_past_today(market: Market, utc: Utc) -> None:
-    run = run_of(market(FIRST, LAST, shape), utc(2024, 5, 15, 9, 30))
-    assert run.made_at == utc(2024, 5, 15, 9, 30)
-    assert run.tier == "last-weeks-mean"
-    assert run.start_ts == utc(2024, 5, 15, 10)
-    assert run.end_ts == day_end(date(2024, 5, 22))
-
-
-def test_after_publication_a_run_reaches_a_day_further(market: Market, utc: Utc) -> None:
-    run = run_of(market(FIRST, LAST, shape), utc(2024, 5, 15, 15))
-    assert run.end_ts == day_end(date(2024, 5, 23))
-
-
-def test_the_hour_that_starts_as_the_run_is_made_is_not_forecast(market: Market, utc: Utc) -> None:
-    assert run_of(market(FIRST, LAST, shape), utc(2024, 5, 15, 9)).start_ts == utc(2024, 5, 15, 10)
-
-
-def test_in_the_last_hour_of_the_delivery_day_the_run_starts_with_the_next_day(market: Market, utc: Utc) -> None:
-    run = run_of(market(FIRST, LAST, shape), utc(2024, 5, 15, 21, 30))
-    assert run.start_ts == day_start(date(2024, 5, 16))
-    assert run.end_ts == day_end(date(2024, 5, 23))
+@pytest.mark.parametrize(
+    ("newest", "at", "starts", "last_day"),
+    [
+        (LAST, (9, 30), 10, date(2024, 5, 22)),
+        (LAST, (9, 0), 10, date(2024, 5, 22)),
+        (LAST, (15, 0), 16, date(2024, 5, 23)),
+        (LAST, (21, 30), 22, date(2024, 5, 23)),
+        (date(2024, 5, 14), (9, 0), 10, date(2024, 5, 22)),
+    ],
+    ids=["before publication", "at a full hour", "after publication", "in the day's last hour", "prices a day late"],
+)
+def test_a_run_goes_from_the_next_hour_to_a_week_past_today_or_the_newest_price(
+    market: Market, utc: Utc, newest: date, at: tuple[int, int], starts: int, last_day: date
+) -> None:
+    run = run_of(market(FIRST, newest, shape), utc(2024, 5, 15, *at))
+    assert (run.made_at, run.tier) == (utc(2024, 5, 15, *at), "last-weeks-mean")
+    assert (run.start_ts, run.end_ts) == (utc(2024, 5, 15, starts), day_end(last_day))
 
 
 def test_a_constant_price_is_forecast_as_it_is_with_a_narrow_interval(market: Market, utc: Utc) -> None:
@@ -156,22 +152,6 @@ def test_an_incomplete_newest_day_is_used_as_far_as_it_goes(market: Market, utc:
     assert run.p50 == pytest.approx([shape(ts) for ts in run.starts()], abs=0.01)
 
 
-def test_the_interval_widens_with_the_lead_hour_by_hour(market: Market, utc: Utc) -> None:
-    run = run_of(market(FIRST, LAST, wild), utc(2024, 5, 15, 9))
-    widths = np.array([of_day(run, run.p90 - run.p10, date(2024, 5, day)) for day in range(16, 23)])
-    assert (np.diff(widths, axis=0) >= -0.011).all()
-    assert widths[-1].mean() > widths[0].mean()
-
-
-def test_a_wild_hour_has_a_wider_interval_than_a_calm_one(market: Market, utc: Utc) -> None:
-    def rule(ts: int) -> float:
-        return wild(ts) * 4 if 17 <= clock_hour(ts) <= 20 else shape(ts)
-
-    run = run_of(market(FIRST, LAST, rule), utc(2024, 5, 15, 9))
-    width = of_day(run, run.p90 - run.p10, date(2024, 5, 17))
-    assert width[18] > 3 * width[6]
-
-
 def test_stale_prices_still_give_the_coming_week_ever_wider(market: Market, utc: Utc) -> None:
     newest = date(2024, 5, 1)
     archive = market(FIRST, newest, wild)
@@ -189,11 +169,6 @@ def test_once_the_seven_days_past_the_newest_price_are_over_there_is_no_run(mark
     assert run_of(archive, utc(2024, 5, 8, 20, 59)).start_ts == utc(2024, 5, 8, 21)
     for late in (utc(2024, 5, 8, 21), utc(2024, 9, 1, 9)):
         assert LastWeeksMean(ESTONIA).forecast(archive.as_of(late)) is None
-
-
-def test_prices_a_day_late_lengthen_the_run_past_the_newest_settled_week(market: Market, utc: Utc) -> None:
-    run = run_of(market(FIRST, date(2024, 5, 14), wild), utc(2024, 5, 15, 9))
-    assert run.end_ts == day_end(date(2024, 5, 22))
 
 
 def test_one_day_of_history_is_repeated_in_a_wide_interval(market: Market, utc: Utc) -> None:
@@ -245,14 +220,6 @@ def test_the_inputs_say_in_json_what_the_run_rests_on(market: Market, utc: Utc) 
         "meanDays": 26,
         "errorDays": 26,
     }
-
-
-def test_a_run_is_the_same_each_time_it_is_made(market: Market, utc: Utc) -> None:
-    archive = market(FIRST, LAST, wild)
-    one, other = (run_of(archive, utc(2024, 5, 15, 9)) for _ in range(2))
-    assert (one.p10 == other.p10).all()
-    assert (one.p50 == other.p50).all()
-    assert (one.p90 == other.p90).all()
 
 
 price = st.one_of(st.just(math.nan), st.floats(-500, 4000, width=32), st.sampled_from([-500.0, 0.0, 4000.0]))

@@ -36,12 +36,6 @@ def test_sides_are_as_unequal_as_the_errors() -> None:
     assert (upper > 4 * -lower).all()
 
 
-def test_offsets_enclose_p50_also_when_all_errors_are_on_one_side() -> None:
-    lower, upper = interval_offsets(normal_errors() + 1000, LEADS)
-    assert (lower <= 0).all()
-    assert (upper > 900).all()
-
-
 def test_hours_of_large_errors_have_a_wide_interval_and_distant_ones_do_not() -> None:
     errors = normal_errors()
     errors[:, :, 17:20] *= 20

@@ -77,16 +77,17 @@ def test_weather_of_two_days_ago_is_called_stale_and_still_helps(
     assert error_of(run, market) < error_of(run_of(using(archive), noon), market)
 
 
-def test_weather_of_ten_days_ago_is_not_used(archive: Archive, noon: int) -> None:
+@pytest.mark.parametrize(
+    "is_known",
+    [lambda age_days: age_days > 10, lambda age_days: age_days < 40],
+    ids=["not for ten days", "for a few weeks only"],
+)
+def test_weather_that_is_too_old_or_too_young_is_not_used(
+    archive: Archive, noon: int, is_known: Callable[[float], bool]
+) -> None:
     issues = archive.covariates.series["fi_wind_mw"]
-    old = using(archive, fi_wind_mw=tuple(issue for issue in issues if issue.issued_ts < noon - 10 * DAY_S))
-    assert run_of(old, noon).tier == "prices"
-
-
-def test_weather_known_for_a_few_weeks_only_is_not_used(archive: Archive, noon: int) -> None:
-    issues = archive.covariates.series["fi_wind_mw"]
-    young = using(archive, fi_wind_mw=tuple(issue for issue in issues if issue.issued_ts > noon - 40 * DAY_S))
-    assert run_of(young, noon).tier == "prices"
+    known = tuple(issue for issue in issues if is_known((noon - issue.issued_ts) / DAY_S))
+    assert run_of(using(archive, fi_wind_mw=known), noon).tier == "prices"
 
 
 def test_little_history_has_tiers_of_its_own(utc: Utc) -> None:

@@ -16,7 +16,7 @@ from tests.support.markets.simulated_history import (
     simulated_archive,
     with_weather,
 )
-from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start, publication_time
+from tunnihind.core.market import ESTONIA, HOUR_S, ZONES, day_start, publication_time
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult, backtest
 from tunnihind.forecast.scoring.scores import Scores
@@ -130,18 +130,6 @@ def silenced(archive: Archive, names: Collection[str]) -> Archive:
     return Archive(archive.prices, CovariateArchive(series))
 
 
-def test_weather_that_stops_coming_is_used_while_fresh_and_then_left_out(windy: Archive) -> None:
-    silent, blind = silenced(windy, windy.covariates.series.keys()), Archive(windy.prices, CovariateArchive())
-    instants = [day_start(days_after(EVENT, days)) + 9 * HOUR_S for days in (0, 3, 9)]
-    runs = [TieredForecaster(ESTONIA).forecast(silent.as_of(instant)) for instant in instants]
-    assert [run and run.tier for run in runs] == ["weather", "stale-weather", "prices"]
-    last, without = runs[-1], TieredForecaster(ESTONIA).forecast(blind.as_of(instants[-1]))
-    assert last is not None
-    assert without is not None
-    for name in ("p10", "p50", "p90"):
-        assert np.array_equal(getattr(last, name), getattr(without, name))
-
-
 def test_a_point_of_weather_that_dies_costs_little_skill_and_little_coverage(
     windy: Archive, undisturbed: BacktestResult
 ) -> None:
@@ -151,37 +139,6 @@ def test_a_point_of_weather_that_dies_costs_little_skill_and_little_coverage(
     assert one_dead.n == whole.n
     assert one_dead.mae < 1.3 * whole.mae
     assert one_dead.coverage80 > whole.coverage80 - 0.1
-
-
-def midday(ts: NDArray[np.int64], edge_h: int = 0) -> NDArray[np.bool_]:
-    second = ts % DAY_S
-    hours: NDArray[np.bool_] = (second >= (9 + edge_h) * HOUR_S) & (second < (13 - edge_h) * HOUR_S)
-    return hours
-
-
-def test_free_middays_are_forecast_with_narrower_intervals_than_other_hours() -> None:
-    def sunny(ts: NDArray[np.int64], prices: Floats) -> Floats:
-        return np.where(midday(ts), 0.0, prices)
-
-    result = scored(simulated_archive(FIRST, END, sunny), every(2, EVENT, days_after(EVENT, 8)))
-    issued, free = result.forecasts, midday(result.forecasts.target_ts, edge_h=1)
-    others = ~midday(issued.target_ts)
-    assert np.abs(issued.p50[free]).max() < 3
-    width = issued.p90 - issued.p10
-    assert width[free].mean() < 0.3 * width[others].mean()
-    assert result.scores(others).skill > 0
-
-
-@pytest.mark.parametrize(("change", "hours"), [(date(2024, 10, 27), 25), (date(2025, 3, 30), 23)])
-def test_every_hour_of_the_days_of_23_and_25_hours_is_forecast_and_covered(change: date, hours: int) -> None:
-    archive = simulated_archive(FIRST, days_after(change, 7))
-    result = scored(archive, every(1, days_after(change, -7), days_after(change, -1)))
-    on_the_day = (result.forecasts.target_ts >= day_start(change)) & (
-        result.forecasts.target_ts < day_start(days_after(change, 1))
-    )
-    assert result.scores(on_the_day).n == 7 * hours
-    assert result.scores(on_the_day).coverage80 > 0.6
-    assert result.scores().coverage80 > 0.7
 
 
 def test_one_hour_at_4000_is_forgotten_within_a_week(uneventful: Scores) -> None:

@@ -18,7 +18,7 @@ from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.forecast.quarters.slope import ReplayedForecasts
 from tunnihind.forecast.run import Run, Runs, Scenarios
-from tunnihind.forecast.scenarios.dependence import ranks_of, ranks_of_past_errors, ranks_of_random_errors
+from tunnihind.forecast.scenarios.dependence import Ranks, ranks_of, ranks_of_past_errors, ranks_of_random_errors
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scenarios.values import scenario_values
 from tunnihind.known import Archive, Floats
@@ -60,6 +60,14 @@ def of_a_market(errors: Floats, leads: Floats | None = None) -> tuple[PriceSerie
     hours = PriceSeries("ee", HOUR_S, day_start(first), consecutive_hours(price, days_between(first, NEWEST)))
     issued = np.stack([to_eur(to_asinh(price) - each) for each in (leads if leads is not None else [errors] * 7)])
     return hours, ReplayedForecasts(first, issued)
+
+
+def ranks_after(errors: Floats, leads: Floats | None = None, *, days: range = range(1, 8)) -> Ranks:
+    """Return the ranks of the paths of some days ahead after these errors."""
+    hours, issued = of_a_market(errors, leads)
+    ranks = ranks_of_past_errors(issued, hours, days)
+    assert ranks is not None
+    return ranks
 
 
 def assert_goes_with(scenarios: Scenarios, run: Run) -> None:
@@ -106,10 +114,7 @@ def test_ranks_keep_the_dependence_of_a_market_whose_errors_are_autoregressive()
         hourly = np.zeros(shocks.size)
         for hour in range(1, hourly.size):
             hourly[hour] = 0.97 * hourly[hour - 1] + 0.24 * shocks[hour]
-        hours, issued = of_a_market(0.3 * hourly.reshape(-1, 24))
-        ranks = ranks_of_past_errors(issued, hours, range(1, 8))
-        assert ranks is not None
-        correlations.append(np.corrcoef(ranks.reshape(20, -1).T))
+        correlations.append(np.corrcoef(ranks_after(0.3 * hourly.reshape(-1, 24)).reshape(20, -1).T))
     found = np.mean(correlations, axis=0)
     for apart in (1, 6, 24, 48, 120):
         assert np.diag(found, apart).mean() == pytest.approx(0.97**apart, abs=0.12)
@@ -123,23 +128,14 @@ def test_each_hour_takes_the_error_of_its_own_lead() -> None:
     rng = np.random.default_rng(2)
     leads = 0.2 * rng.normal(size=(7, 200, 24))
     leads[1, 1:] = -leads[0, :-1]
-    hours, issued = of_a_market(leads[0], leads)
-    ranks = ranks_of_past_errors(issued, hours, range(1, 8))
-    assert ranks is not None
+    ranks = ranks_after(leads[0], leads)
     assert np.array_equal(ranks[:, 1], 19 - ranks[:, 0])
     assert abs(np.corrcoef(ranks[:, 2].ravel(), ranks[:, 0].ravel())[0, 1]) < 0.2
 
 
 def test_settled_days_stand_before_those_ahead() -> None:
-    rng = np.random.default_rng(3)
-    hours, issued = of_a_market(0.2 * rng.normal(size=(200, 24)))
-    ahead, with_settled = (
-        ranks_of_past_errors(issued, hours, range(1, 8)),
-        ranks_of_past_errors(issued, hours, range(-1, 8)),
-    )
-    assert ahead is not None
-    assert with_settled is not None
-    assert np.array_equal(with_settled[:, 2:], ahead)
+    errors = 0.2 * np.random.default_rng(3).normal(size=(200, 24))
+    assert np.array_equal(ranks_after(errors, days=range(-1, 8))[:, 2:], ranks_after(errors))
 
 
 @pytest.mark.parametrize("days", [160, 60, 28, 27])
@@ -153,14 +149,9 @@ def test_with_less_history_the_issues_are_nearer_until_there_are_too_few(days: i
 
 def test_past_forecasts_with_unknown_errors_are_passed_over() -> None:
     errors = np.random.default_rng(4).normal(size=(200, 24))
-    hours, issued = of_a_market(errors[40:])
-    expected = ranks_of_past_errors(issued, hours, range(1, 8))
+    expected = ranks_after(errors[40:])
     errors[:40] = np.nan
-    hours, issued = of_a_market(errors)
-    ranks = ranks_of_past_errors(issued, hours, range(1, 8))
-    assert expected is not None
-    assert ranks is not None
-    assert np.array_equal(ranks, expected)
+    assert np.array_equal(ranks_after(errors), expected)
 
 
 def test_prices_that_are_days_old_have_paths_to_the_end() -> None:

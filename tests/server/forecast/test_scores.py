@@ -1,3 +1,5 @@
+"""The scores of forecasts, and the test of a difference between two forecasts."""
+
 import math
 
 import numpy as np
@@ -9,11 +11,11 @@ from hypothesis.extra import numpy as npst
 from tunnihind.forecast.scoring.scores import (
     Scores,
     coverage,
-    mean_absolute_error,
     pinball_loss,
     skill,
-    winkler_score,
 )
+from tunnihind.forecast.scoring.significance import ENOUGH_TEST_DAYS, LAGS, diebold_mariano, long_run_variance
+from tunnihind.known import Floats
 
 ACTUAL = np.array([10.0, 20.0, -30.0, 100.0])
 P10 = np.array([0.0, 20.0, -10.0, 0.0])
@@ -22,23 +24,10 @@ P90 = np.array([20.0, 40.0, 10.0, 80.0])
 BASELINE = np.array([30.0, 20.0, -30.0, 0.0])
 
 
-def test_mae_by_hand() -> None:
-    assert mean_absolute_error(ACTUAL, P50) == (2 + 5 + 30 + 60) / 4
-
-
 def test_pinball_loss_by_hand_weighs_the_two_sides_by_the_level() -> None:
     assert pinball_loss(np.array([10.0, -10.0]), np.zeros(2), 0.9) == pytest.approx((0.9 * 10 + 0.1 * 10) / 2)
     assert pinball_loss(np.array([10.0]), np.zeros(1), 0.1) == pytest.approx(1)
     assert pinball_loss(np.array([-10.0]), np.zeros(1), 0.1) == pytest.approx(9)
-
-
-def test_winkler_score_by_hand_is_width_and_ten_times_what_lies_outside() -> None:
-    assert winkler_score(ACTUAL, P10, P90) == pytest.approx((20 + 20 + (20 + 10 * 20) + (80 + 10 * 20)) / 4)
-
-
-def test_winkler_score_is_ten_times_the_two_outer_pinball_losses() -> None:
-    outer = pinball_loss(ACTUAL, P10, 0.1) + pinball_loss(ACTUAL, P90, 0.9)
-    assert winkler_score(ACTUAL, P10, P90) == pytest.approx(10 * outer)
 
 
 def test_an_actual_on_the_bound_is_covered() -> None:
@@ -90,3 +79,108 @@ def test_every_actual_is_below_inside_or_above(prices: np.ndarray[tuple[int, int
     scores = Scores.of(actual=prices[3], baseline=p10, p10=p10, p50=p50, p90=p90)
     assert scores.below10 + scores.coverage80 + scores.above90 == pytest.approx(1)
     assert scores.winkler80 >= scores.width >= 0
+
+
+DAYS = np.arange(365)
+
+
+def persistent_errors(rng: np.random.Generator, days: int) -> Floats:
+    """Return absolute errors that stay large or small for about a week: a moving average over seven days."""
+    shocks = rng.normal(size=days + 6)
+    moving: Floats = np.abs(np.convolve(shocks, np.ones(7), mode="valid"))
+    return moving
+
+
+def test_without_lags_it_is_the_t_statistic_of_the_mean_difference() -> None:
+    loss = np.random.default_rng(1).gamma(2, 20, size=40)
+    outcome = diebold_mariano(loss, np.full(40, 45.0), np.arange(40), lags=0)
+    t = (loss.mean() - 45) / (loss.std() / math.sqrt(40))
+    assert outcome.days == 40
+    assert outcome.t == pytest.approx(t)
+    assert outcome.p == pytest.approx(math.erfc(abs(t) / math.sqrt(2)))
+
+
+def test_long_run_variance_by_hand() -> None:
+    series = np.array([1.0, 3.0, 2.0, 2.0])  # differences from its mean 2: -1, 1, 0, 0
+    assert long_run_variance(series, 0) == pytest.approx(2 / 4)
+    assert long_run_variance(series, 1) == pytest.approx((2 + 2 * 0.5 * -1) / 4)
+
+
+def test_long_run_variance_is_bartletts_double_sum() -> None:
+    series = np.random.default_rng(2).normal(size=60)
+    apart = np.abs(np.subtract.outer(np.arange(60), np.arange(60)))
+    weights = np.maximum(0, 1 - apart / (LAGS + 1))
+    centred = series - series.mean()
+    assert long_run_variance(series, LAGS) == pytest.approx(centred @ weights @ centred / 60)
+
+
+def test_persistent_errors_of_equal_forecasts_are_rarely_taken_for_a_difference() -> None:
+    rng = np.random.default_rng(4)
+    pairs = [(persistent_errors(rng, DAYS.size), persistent_errors(rng, DAYS.size)) for _ in range(300)]
+    assert sum(diebold_mariano(*pair, DAYS).p < 0.05 for pair in pairs) < 0.15 * 300
+
+
+def test_a_clearly_better_forecast_has_a_negative_t_and_a_small_p() -> None:
+    rng = np.random.default_rng(5)
+    loss = persistent_errors(rng, 365)
+    outcome = diebold_mariano(loss, loss * 1.5 + rng.normal(size=365), DAYS)
+    assert outcome.t < -3
+    assert outcome.p < 0.003
+
+
+def test_a_day_counts_once_however_many_hours_it_has_and_however_alike_they_are() -> None:
+    rng = np.random.default_rng(7)
+    loss, benchmark = persistent_errors(rng, 100), persistent_errors(rng, 100)
+    hours = np.full(100, 24)
+    hours[[10, 80]] = 23, 25
+    by_hour = diebold_mariano(np.repeat(loss, hours), np.repeat(benchmark, hours), np.repeat(np.arange(100), hours))
+    assert by_hour.days == 100
+    assert by_hour.t == pytest.approx(diebold_mariano(loss, benchmark, np.arange(100)).t)
+
+
+def test_hours_with_an_unknown_loss_are_left_out_of_both() -> None:
+    rng = np.random.default_rng(8)
+    loss, benchmark = persistent_errors(rng, 60), persistent_errors(rng, 60)
+    holed, benchmark_holed = loss.copy(), benchmark.copy()
+    holed[3], benchmark_holed[50] = np.nan, np.nan
+    kept = np.delete(np.arange(60), [3, 50])
+    outcome = diebold_mariano(holed, benchmark_holed, np.arange(60))
+    assert outcome == diebold_mariano(loss[kept], benchmark[kept], kept)
+    assert outcome.days == 58
+
+
+def test_the_days_may_come_in_any_order() -> None:
+    rng = np.random.default_rng(9)
+    loss, benchmark, order = persistent_errors(rng, 60), persistent_errors(rng, 60), rng.permutation(60)
+    shuffled = diebold_mariano(loss[order], benchmark[order], np.arange(60)[order])
+    assert shuffled == diebold_mariano(loss, benchmark, np.arange(60))
+
+
+@pytest.mark.parametrize("days", [0, 1, LAGS, ENOUGH_TEST_DAYS - 1])
+def test_too_few_days_are_no_test(days: int) -> None:
+    rng = np.random.default_rng(10)
+    outcome = diebold_mariano(rng.random(days), rng.random(days), np.arange(days))
+    assert outcome.days == days
+    assert math.isnan(outcome.t)
+    assert math.isnan(outcome.p)
+
+
+@pytest.mark.parametrize("ahead", [0.0, 0.1])
+def test_losses_that_differ_by_the_same_every_day_are_no_test(ahead: float) -> None:
+    loss = persistent_errors(np.random.default_rng(11), 365)
+    outcome = diebold_mariano(loss, loss + ahead, DAYS)
+    assert outcome.days == 365
+    assert math.isnan(outcome.t)
+    assert math.isnan(outcome.p)
+
+
+@given(npst.arrays(np.float64, (2, 40), elements=st.floats(0, 500, width=32)), st.floats(0.1, 100))
+def test_it_turns_round_with_the_forecasts_and_does_not_depend_on_the_unit(
+    losses: np.ndarray[tuple[int, int], np.dtype[np.float64]], unit: float
+) -> None:
+    ours, theirs = losses
+    outcome = diebold_mariano(ours, theirs, np.arange(40))
+    turned = diebold_mariano(theirs * unit, ours * unit, np.arange(40))
+    assert turned.t == pytest.approx(-outcome.t, rel=1e-6, nan_ok=True)
+    assert turned.p == pytest.approx(outcome.p, rel=1e-6, nan_ok=True)
+    assert math.isnan(outcome.p) or 0 <= outcome.p <= 1

@@ -62,12 +62,6 @@ def test_a_vintage_holds_the_newest_forecast_issued_by_its_instant_and_none_late
     assert np.isfinite(found).sum() == 4  # issue days 4 to 7: on day 7 it is yesterday
 
 
-def test_a_value_issued_after_its_hour_began_is_an_observation_and_ignored() -> None:
-    target = hour_of(6, 5)
-    assert np.isnan(seen(issue(target + 1, target, 7.0))).all()
-    assert np.isfinite(seen(issue(target, target, 7.0))).any()
-
-
 def newest_known(issues: tuple[IssuedSeries, ...], ts: int, instant: int) -> float:
     """Return the newest forecast of an hour at an instant, by a search through all issues."""
     newest, value = -1, np.nan
