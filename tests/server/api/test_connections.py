@@ -1,13 +1,15 @@
 """Connections without a request, with slow requests, and too many connections."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
 from tests.support.api.api_server import RunningServer, Serve
 from tunnihind.service.site import max_connections_within
+
+type PassBy = Callable[[float], None]
 
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n"
 
@@ -46,34 +48,25 @@ async def connected(server: RunningServer) -> AsyncIterator[Client]:
         writer.close()
 
 
-class LoopTime:
-    """The time of the running loop. A test puts this time forward instead of waiting."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        loop = asyncio.get_running_loop()
-        self._forward_s = 0.0
-        time = loop.time
-        monkeypatch.setattr(loop, "time", lambda: time() + self._forward_s)
-
-    def pass_by(self, seconds: float) -> None:
-        self._forward_s += seconds
-
-
 @pytest.fixture
-async def loop_time(monkeypatch: pytest.MonkeyPatch) -> LoopTime:
-    return LoopTime(monkeypatch)
+async def pass_by(monkeypatch: pytest.MonkeyPatch) -> PassBy:
+    """Return a function that puts the time of the running loop forward by some seconds."""
+    loop, passed = asyncio.get_running_loop(), list[float]()
+    time = loop.time
+    monkeypatch.setattr(loop, "time", lambda: time() + sum(passed))
+    return passed.append
 
 
-async def test_a_silent_connection_is_closed_after_ten_seconds(server: RunningServer, loop_time: LoopTime) -> None:
+async def test_a_silent_connection_is_closed_after_ten_seconds(server: RunningServer, pass_by: PassBy) -> None:
     async with connected(server) as patient, connected(server) as client:
         patient.send(REQUEST)
         assert await patient.answered()
-        loop_time.pass_by(10)
+        pass_by(10)
         assert await client.closed()
 
 
 @pytest.mark.parametrize("drop", [b"X: y\r\n", b"x"])
-async def test_a_dripped_head_has_no_longer(server: RunningServer, loop_time: LoopTime, drop: bytes) -> None:
+async def test_a_dripped_head_has_no_longer(server: RunningServer, pass_by: PassBy, drop: bytes) -> None:
     async with connected(server) as client, connected(server) as other:
         client.send(b"GET /healthz HTTP/1.1\r\nHost: test\r\n")
         for _ in range(11):
@@ -81,41 +74,41 @@ async def test_a_dripped_head_has_no_longer(server: RunningServer, loop_time: Lo
             # When the server has answered the other connection, it has also read the earlier bytes of this one.
             other.send(REQUEST)
             assert await other.answered()
-            loop_time.pass_by(1)
+            pass_by(1)
         assert await client.closed()
 
 
-async def test_nor_has_a_later_head(server: RunningServer, loop_time: LoopTime) -> None:
+async def test_nor_has_a_later_head(server: RunningServer, pass_by: PassBy) -> None:
     async with connected(server) as client, connected(server) as other:
         client.send(REQUEST + REQUEST[:10])
         assert await client.answered()
         client.send(REQUEST[10:12])
         other.send(REQUEST)
         assert await other.answered()
-        loop_time.pass_by(10)
+        pass_by(10)
         assert await client.closed()
 
 
 async def test_a_connection_that_was_of_use_may_be_idle_for_half_an_hour(
-    server: RunningServer, loop_time: LoopTime
+    server: RunningServer, pass_by: PassBy
 ) -> None:
     async with connected(server) as client:
         for _ in range(3):
             client.send(REQUEST)
             assert await client.answered()
-            loop_time.pass_by(1_800)
+            pass_by(1_800)
 
 
-async def test_a_head_in_pieces_leaves_no_limit_behind(server: RunningServer, loop_time: LoopTime) -> None:
+async def test_a_head_in_pieces_leaves_no_limit_behind(server: RunningServer, pass_by: PassBy) -> None:
     async with connected(server) as client, connected(server) as other:
         for _ in range(3):
             client.send(REQUEST[:10])
             other.send(REQUEST)
             assert await other.answered()
-            loop_time.pass_by(5)
+            pass_by(5)
             client.send(REQUEST[10:])
             assert await client.answered()
-            loop_time.pass_by(1_800)
+            pass_by(1_800)
 
 
 async def test_too_many_silent_connections_make_room_for_others(serve: Serve) -> None:

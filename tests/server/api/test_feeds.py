@@ -136,11 +136,6 @@ def test_evcc_has_a_price_from_midnight_to_the_end_of_what_is_served(step_s: int
     assert tariff.at(local("2025-12-14 23:59")) is None
 
 
-def test_evcc_adds_charges_and_tax_to_the_market_price_and_comes_to_the_bill() -> None:
-    tariff = EvccTariff.read(text_of(ordinary(), "evcc", price="market"), charges=0.0978, tax=0.24)
-    assert tariff.at(NOW) == pytest.approx((price(NOW) / 1000 + 0.0978) * 1.24)
-
-
 @both_steps
 def test_emhass_plans_a_day_from_now_on_with_the_price_of_each_step(step_s: int) -> None:
     data = ordinary()
@@ -149,15 +144,6 @@ def test_emhass_plans_a_day_from_now_on_with_the_price_of_each_step(step_s: int)
     start = NOW - NOW % step_s
     taken = emhass_steps(text, start, 24 * HOUR_S // step_s, step_s)
     assert taken == pytest.approx([rounded_market_price(known[start + n * step_s]) / 1000 for n in range(len(taken))])
-
-
-def test_emhass_with_steps_of_half_an_hour_takes_the_mean_of_quarters_and_holds_an_hour() -> None:
-    data = ordinary()
-    start, half = NOW - NOW % HOUR_S, HOUR_S // 2
-    by_quarter = emhass_steps(text_of(data, "emhass", price="market"), start, 2, half)
-    assert by_quarter[0] == pytest.approx((price(start) + price(start + QUARTER_S)) / 2000)
-    by_hour = emhass_steps(text_of(data, "emhass", step_s=HOUR_S, price="market"), start, 2, half)
-    assert by_hour[0] == by_hour[1] == pytest.approx(rounded_market_price(data.hours.settled[start]) / 1000)
 
 
 @both_steps

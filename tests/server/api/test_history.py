@@ -114,19 +114,21 @@ async def test_the_running_month_is_fresh_for_a_minute_at_most(server: RunningSe
     assert document(answer)["prices"][-1]["ts"] == local("2025-12-17 00:45")
 
 
-@pytest.mark.parametrize("lost", ["a quarter", "the quarters of an hour that is known"])
-async def test_a_month_that_lacks_a_price_is_served_and_not_for_good(serve: Serve, store: Store, lost: str) -> None:
-    gap = local("2025-11-20 15:00")
-    prices = [price for day in day_range(date(2025, 10, 31), 31) for price in whole_day(day, QUARTER_S, zones=("ee",))]
-    if lost == "a quarter":
-        kept = [price for price in prices if price.ts != gap]
-        # Then neither the hour nor its other quarters have a price.
-        missing = 4
-    else:
-        kept = [price for price in prices if not gap <= price.ts < gap + HOUR_S]
-        kept.append(Price("ee", gap, HOUR_S, 12.0))
-        missing = 0
-    store.prices.add(kept, source="test", seen_ts=SEEN)
+GAP = local("2025-11-20 15:00")
+
+
+@pytest.mark.parametrize(
+    ("lost_s", "instead", "missing"),
+    # Without one quarter, neither the hour nor its other quarters have a price.
+    [(QUARTER_S, [], 4), (HOUR_S, [Price("ee", GAP, HOUR_S, 12.0)], 0)],
+    ids=["a quarter", "the quarters of an hour that is known"],
+)
+async def test_a_month_that_lacks_a_price_is_served_and_not_for_good(
+    serve: Serve, store: Store, lost_s: int, instead: list[Price], missing: int
+) -> None:
+    prices = (price for day in day_range(date(2025, 10, 31), 31) for price in whole_day(day, QUARTER_S, zones=("ee",)))
+    kept = (price for price in prices if not GAP <= price.ts < GAP + lost_s)
+    store.prices.add([*kept, *instead], source="test", seen_ts=SEEN)
     server = await serve(now=NOW, read_prices=reader(store))
     answer = await server.ask("/api/v1/history?month=2025-11")
     assert len(document(answer)["prices"]) == 30 * 96 - missing

@@ -2,7 +2,8 @@
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -11,30 +12,23 @@ from tests.support.clocks import StillClock
 from tunnihind.api import request_id
 from tunnihind.cli.logs import JsonFormatter, TextFormatter
 
+type Logged = Callable[[str], list[tuple[str, dict[str, Any]]]]
+
 FIELD = "X-Request-Id"
 RESOURCES = ["/api/v1/forecast", "/api/about", "/", "/healthz", "/metrics", "/nope", "/api/v1/forecast?x"]
 
 
-class Lines(logging.Handler):
-    """Keeps the lines of a log."""
-
-    def __init__(self, formatter: logging.Formatter) -> None:
-        super().__init__()
-        self.setFormatter(formatter)
-        self.addFilter(request_id.add_id_to_record)
-        self.written: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.written.append(self.format(record))
-
-
 @pytest.fixture
-def access_log() -> Iterator[logging.Logger]:
-    logger = logging.getLogger("tunnihind.access")
-    level, logger.level = logger.level, logging.INFO
-    yield logger
-    logger.setLevel(level)
-    logger.handlers.clear()
+def logged(caplog: pytest.LogCaptureFixture) -> Iterator[Logged]:
+    """Return a function that returns a logger's records, each as text and in parts."""
+    caplog.set_level(logging.INFO)
+    caplog.handler.addFilter(request_id.add_id_to_record)
+    yield lambda name: [
+        (TextFormatter("%(message)s").format(record), json.loads(JsonFormatter().format(record)))
+        for record in caplog.records
+        if record.name == name
+    ]
+    caplog.handler.removeFilter(request_id.add_id_to_record)
 
 
 @pytest.mark.parametrize("path", RESOURCES)
@@ -90,16 +84,12 @@ async def test_two_requests_differ_in_nothing_but_the_id(server: RunningServer, 
     assert (again.status, again.headers[FIELD]) == (304, "three")
 
 
-async def test_the_access_log_has_the_id_as_text_and_in_parts(serve: Serve, access_log: logging.Logger) -> None:
-    text, parts = Lines(TextFormatter("%(message)s")), Lines(JsonFormatter())
-    access_log.addHandler(text)
-    access_log.addHandler(parts)
-    server = await serve(access_log=access_log)
+async def test_the_access_log_has_the_id_as_text_and_in_parts(serve: Serve, logged: Logged) -> None:
+    server = await serve(access_log=logging.getLogger("tunnihind.access"))
     answer = await server.ask("/api/v1/forecast", f"{FIELD}: abc", "User-Agent: evcc")
-    line = text.written[0]
+    line, entry = logged("tunnihind.access")[0]
     assert '"GET /api/v1/forecast HTTP/1.1" 200 ' in line
     assert ' "-" "evcc" abc 0.' in line
-    entry = json.loads(parts.written[0])
     assert (
         entry.items()
         >= {
@@ -114,24 +104,18 @@ async def test_the_access_log_has_the_id_as_text_and_in_parts(serve: Serve, acce
 
 
 async def test_an_error_is_logged_with_the_id_of_the_request_that_met_it(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, logged: Logged
 ) -> None:
-    logger = logging.getLogger("tunnihind.api.server")
-    text, parts = Lines(TextFormatter("%(message)s")), Lines(JsonFormatter())
-    logger.addHandler(text)
-    logger.addHandler(parts)
-    try:
-        server = await serve()
+    server = await serve()
 
-        def broken(_clock: StillClock) -> float:
-            raise RuntimeError("a bug")
+    def broken(_clock: StillClock) -> float:
+        raise RuntimeError("a bug")
 
-        monkeypatch.setattr(StillClock, "now", broken)
-        assert (await server.ask("/readyz", f"{FIELD}: abc")).status == 500
-        logger.warning("of no request")
-    finally:
-        logger.handlers.clear()
-    assert text.written[0].splitlines()[0] == "GET /readyz failed (request abc)"
-    assert json.loads(parts.written[0])["request_id"] == "abc"
-    assert text.written[1] == "of no request"
-    assert "request_id" not in json.loads(parts.written[1])
+    monkeypatch.setattr(StillClock, "now", broken)
+    assert (await server.ask("/readyz", f"{FIELD}: abc")).status == 500
+    logging.getLogger("tunnihind.api.server").warning("of no request")
+    (error, its_parts), (other, parts) = logged("tunnihind.api.server")
+    assert error.splitlines()[0] == "GET /readyz failed (request abc)"
+    assert its_parts["request_id"] == "abc"
+    assert other == "of no request"
+    assert "request_id" not in parts

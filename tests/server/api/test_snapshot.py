@@ -66,12 +66,6 @@ def test_a_new_view_is_shown_within_the_same_second(snapshot: Snapshot) -> None:
     assert snapshot.forecast_answer("identity").tag != before.tag
 
 
-def test_a_clock_that_jumps_back_is_followed(snapshot: Snapshot, clock: StillClock) -> None:
-    snapshot.forecast_answer("identity")
-    clock.instant -= HOUR_S
-    assert body(snapshot).now == int(clock.instant)
-
-
 def test_no_body_spans_the_top_of_an_hour(snapshot: Snapshot, clock: StillClock) -> None:
     clock.instant = HOUR + HOUR_S - 0.001
     assert body(snapshot).day_ahead[0].ts == HOUR
