@@ -67,12 +67,8 @@ def test_json_tests_the_model_against_both_naive_forecasts_at_every_lead(run: Ru
         assert list(against["leads"]) == list(document["leads"])
         for test in (against["overall"], *against["leads"].values()):
             assert list(test) == ["benchmarkMae", "days", "t", "p"]
-            assert test["days"] == 42
-            assert 0 <= test["p"] <= 1
-    for lead, test in tests["weeklyNaive"]["leads"].items():
-        scores = document["leads"][lead]
-        assert test["benchmarkMae"] == scores["baselineMae"]
-        assert (test["t"] < 0) == (scores["mae"] < scores["baselineMae"])
+    for lead, scores in document["leads"].items():
+        assert tests["weeklyNaive"]["leads"][lead]["benchmarkMae"] == scores["baselineMae"]
 
 
 @pytest.mark.usefixtures("lively_market")
@@ -80,17 +76,13 @@ def test_json_scores_the_plans_of_each_lead_and_of_the_coming_week(run: Run) -> 
     decisions = strict_json(run("backtest", *SPAN, "--json").stdout)["decisions"]
     assert list(decisions["leads"]) == [str(lead) for lead in range(1, 8)]
     for lead in decisions["leads"].values():
-        assert list(lead["plans"]) == ["1", "3", "4", "6"]
-        assert {plans["n"] for plans in lead["plans"].values()} == {42}
+        assert {hours: plans["n"] for hours, plans in lead["plans"].items()} == dict.fromkeys("1346", 42)
         for plans in lead["plans"].values():
             assert plans["share"] == pytest.approx(plans["forecastSaving"] / plans["idealSaving"])
-            assert plans["baselineShare"] <= 1
         # 9 kWh on each of 365 days.
         assert lead["boilerEurAYear"]["ideal"] == pytest.approx(lead["plans"]["3"]["idealSaving"] * 9 * 365 / 1000)
-    week = decisions["week"]
     # Only issues whose seven days all lie within the span count.
-    assert (week["hours"], week["n"]) == (4, 36)
-    assert week["idealSaving"] >= max(lead["plans"]["4"]["idealSaving"] for lead in decisions["leads"].values())
+    assert (decisions["week"]["hours"], decisions["week"]["n"]) == (4, 36)
 
 
 @pytest.mark.usefixtures("lively_market")
@@ -101,25 +93,17 @@ def test_only_the_leads_asked_for_are_scored(run: Run) -> None:
     assert document["decisions"]["week"]["share"] is None
 
 
-def test_what_is_undefined_on_a_market_of_one_price_is_null_in_json(
-    run: Run, imported: Callable[[Price], None]
+def test_what_is_undefined_is_null_in_json_a_dash_in_the_tables_and_not_in_the_picture(
+    run: Run, imported: Callable[[Price], None], tmp_path: Path
 ) -> None:
     imported(lambda _: 50.0)
     document = strict_json(run("backtest", *SPAN, "--json").stdout)
     assert document["overall"]["skill"] is None
     assert document["dieboldMariano"]["weeklyNaive"]["overall"]["t"] is None
-
-
-def test_what_is_undefined_is_a_dash_in_the_tables_and_no_word_in_the_picture(
-    run: Run, imported: Callable[[Price], None], tmp_path: Path
-) -> None:
-    imported(lambda _: 50.0)
     picture = tmp_path / "backtest.svg"
     result = run("backtest", *SPAN, "--plot", str(picture))
-    assert result.exit_code == 0
     assert "–" in result.stdout
-    assert "nan" not in result.stdout
-    assert "nan" not in picture.read_text()
+    assert "nan" not in result.stdout + picture.read_text()
 
 
 @pytest.mark.usefixtures("lively_market")

@@ -1,4 +1,4 @@
-"""The environment variables of the options."""
+"""The options and their environment variables, and the messages about covariates that the forecast does not use."""
 
 from pathlib import Path
 
@@ -18,11 +18,6 @@ def test_options_of_several_commands_share_a_variable_only_if_they_mean_the_same
                 meanings.setdefault(option.envvar, []).append(meaning)
     assert meanings
     assert [name for name, found in meanings.items() if any(meaning != found[0] for meaning in found)] == []
-
-
-def test_the_days_of_a_backtest_are_no_settings() -> None:
-    days = {option.name: option.envvar for option in COMMANDS["backtest"].params if option.name in {"first", "last"}}
-    assert days == {"first": None, "last": None}
 
 
 def test_a_backtest_does_not_read_or_print_an_address_in_the_environment(
@@ -83,3 +78,19 @@ def test_an_option_takes_only_plain_numbers(run: Run, option: str, given: str) -
     result = run("serve", f"--{option}", given)
     assert result.exit_code == 2
     assert "number" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "is_used"),
+    [("ee_wind_mw", True), ("wind_speed_100m@ee_west", True), ("no_wind_mw", False), ("wind_speed_100m@west", False)],
+)
+def test_covariates_that_the_forecast_does_not_use_are_taken_in_and_told(
+    run: Run, tmp_path: Path, name: str, is_used: bool
+) -> None:
+    file = tmp_path / "covariates.csv"
+    file.write_text(f"issued_ts,target_ts,{name}\n1765753200,1765756800,900\n")
+    imported, status = run("import", "covariates", str(file)), run("status")
+    assert (imported.exit_code, status.exit_code) == (0, 0)
+    assert "stored:  1 values" in imported.output
+    assert (f"not used by the forecast: {name}; it uses <zone>_" in imported.output) is not is_used
+    assert (f"not used by the forecast: {name}" in status.output) is not is_used

@@ -132,18 +132,8 @@ _ROW = st.tuples(st.just(str(ISSUE)), st.just(str(HOUR)) | _CELL, _CELL) | st.li
 @given(rows=st.lists(_ROW.map(",".join)), gzipped=st.booleans())
 def test_any_cells_are_read_or_refused(write: Write, rows: list[str], gzipped: bool) -> None:
     lines = (line.encode(errors="surrogatepass") + b"\n" for line in rows)
-    assert_read_or_refused(write("issued_ts,target_ts,ee_wind_mw", *lines, gzipped=gzipped))
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(content=st.binary(max_size=200), start=st.sampled_from([b"", b"issued_ts,target_ts,a@b\n", b"\x1f\x8b\x08"]))
-def test_any_bytes_are_read_or_refused(write: Write, start: bytes, content: bytes) -> None:
-    assert_read_or_refused(write(start + content))
-
-
-def assert_read_or_refused(file: Path) -> None:
     try:
-        found = read_covariates(file)
+        found = read_covariates(write("issued_ts,target_ts,ee_wind_mw", *lines, gzipped=gzipped))
     except ImportFileError:
         return
     assert not any(np.isinf(one.values).any() for series in found.series.values() for one in series)

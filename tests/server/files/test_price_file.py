@@ -174,23 +174,22 @@ def test_a_file_with_only_a_header_holds_nothing(write: Write) -> None:
     assert (found.row_count, found.price_count, found.empty_cell_count, prices(found)) == (0, 0, 0, [])
 
 
-@pytest.mark.parametrize("kept", [0.3, 0.99])
-def test_a_truncated_gzip_file_is_refused(write: Write, kept: float) -> None:
-    file = write("ts,ee", *day_rows(date(2025, 12, 15), QUARTER_S), gzipped=True)
-    content = file.read_bytes()
-    file.write_bytes(content[: int(len(content) * kept)])
-    assert "the rest of the file can't be read: Compressed file ended" in refusal(file)[2]
+PACKED = gzip.compress("\n".join(["ts,ee", *day_rows(date(2025, 12, 15), QUARTER_S)]).encode())
 
 
-@pytest.mark.parametrize("damage", [b"\x1f\x8b", b"\x1f\x8b\x08\x00" + b"\xff" * 60])
-def test_a_damaged_gzip_file_is_refused(write: Write, damage: bytes) -> None:
-    assert "the rest of the file can't be read" in refusal(write(damage))[2]
-
-
-def test_a_gzip_file_with_a_wrong_checksum_is_refused(write: Write) -> None:
-    content = bytearray(gzip.compress(f"ts,ee\n{row(HOUR, 1)}\n".encode()))
-    content[-5] ^= 1
-    assert "the rest of the file can't be read" in refusal(write(bytes(content)))[2]
+@pytest.mark.parametrize(
+    "content",
+    [
+        PACKED[: len(PACKED) // 3],
+        PACKED[:-3],
+        b"\x1f\x8b",
+        b"\x1f\x8b\x08\x00" + b"\xff" * 60,
+        PACKED[:-5] + bytes([PACKED[-5] ^ 1]) + PACKED[-4:],
+    ],
+    ids=["cut in the middle", "cut at the end", "only the first bytes", "garbage", "wrong checksum"],
+)
+def test_a_damaged_gzip_file_is_refused(write: Write, content: bytes) -> None:
+    assert "the rest of the file can't be read" in refusal(write(content))[2]
 
 
 def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:
@@ -230,34 +229,39 @@ def test_days_of_23_and_25_hours_are_read_whole(write: Write, day: date, hours: 
     assert set(steps(found)) == {step_s}
 
 
-def test_a_file_may_turn_from_hours_to_quarters_with_the_market(write: Write) -> None:
-    hours, quarters = day_rows(date(2025, 9, 30), HOUR_S), day_rows(date(2025, 10, 1), QUARTER_S)
-    assert steps(read_prices(write("ts,ee", *quarters, *hours))) == [HOUR_S] * 24 + [QUARTER_S] * 96
+QUARTERS = day_rows(date(2025, 12, 15), QUARTER_S)
 
 
-def test_a_file_of_hours_stays_one_after_the_market_has_turned_to_quarters(write: Write) -> None:
-    rows = [line for day in (date(2025, 9, 30), date(2025, 10, 1)) for line in day_rows(day, HOUR_S)]
-    assert steps(read_prices(write("ts,ee", *rows))) == [HOUR_S] * 48
-
-
-@pytest.mark.parametrize("day", [date(2025, 9, 29), date(2025, 12, 14)])
-def test_a_day_of_hours_with_a_hole_stays_one_among_days_of_quarters(write: Write, day: date) -> None:
-    holed = [line for n, line in enumerate(day_rows(day, HOUR_S)) if n not in {3, 4, 17}]
-    quarters = day_rows(date(2025, 12, 15), QUARTER_S)
-    assert steps(read_prices(write("ts,ee", *holed, *quarters))) == [HOUR_S] * 21 + [QUARTER_S] * 96
-
-
-def test_quarters_with_holes_stay_quarters(write: Write) -> None:
-    rows = [line for n, line in enumerate(day_rows(date(2025, 12, 15), QUARTER_S)) if n % 4 in {0, 2}]
-    assert steps(read_prices(write("ts,ee", *rows))) == [QUARTER_S] * 48
-
-
-def test_a_lone_row_is_an_hour_by_itself_and_what_its_day_traded_among_quarters(write: Write) -> None:
-    assert steps(read_prices(write("ts,ee", row(HOUR, 1)))) == [HOUR_S]
-    quarters = day_rows(date(2025, 12, 20), QUARTER_S)
-    assert steps(read_prices(write("ts,ee", row(HOUR, 1), *quarters)))[0] == QUARTER_S
-    lone = row(day_start(date(2025, 9, 1)), 1)
-    assert steps(read_prices(write("ts,ee", lone, *quarters)))[0] == HOUR_S
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            day_rows(date(2025, 10, 1), QUARTER_S) + day_rows(date(2025, 9, 30), HOUR_S),
+            [HOUR_S] * 24 + [QUARTER_S] * 96,
+        ),
+        (day_rows(date(2025, 9, 30), HOUR_S) + day_rows(date(2025, 10, 1), HOUR_S), [HOUR_S] * 48),
+        (day_rows(date(2025, 9, 29), HOUR_S)[4:20:3] + QUARTERS, [HOUR_S] * 6 + [QUARTER_S] * 96),
+        (day_rows(date(2025, 12, 14), HOUR_S)[4:20:3] + QUARTERS, [HOUR_S] * 6 + [QUARTER_S] * 96),
+        (QUARTERS[::2], [QUARTER_S] * 48),
+        ([row(HOUR, 1)], [HOUR_S]),
+        ([row(day_start(date(2025, 12, 14)), 1), *QUARTERS], [QUARTER_S] * 97),
+        ([row(day_start(date(2025, 9, 1)), 1), *QUARTERS], [HOUR_S] + [QUARTER_S] * 96),
+    ],
+    ids=[
+        "hours, then quarters, as the market",
+        "hours after the market has turned to quarters",
+        "hours with holes before quarters",
+        "hours with holes among quarters",
+        "quarters with holes",
+        "a lone row",
+        "a lone row on a day that traded quarters",
+        "a lone row on a day that traded hours",
+    ],
+)
+def test_rows_are_hours_or_quarters_by_their_distances_and_their_day(
+    write: Write, rows: list[str], expected: list[int]
+) -> None:
+    assert steps(read_prices(write("ts,ee", *rows))) == expected
 
 
 @pytest.mark.parametrize("offset", [QUARTER_S, 2 * QUARTER_S])
