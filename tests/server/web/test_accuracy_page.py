@@ -54,11 +54,17 @@ def test_months_come_newest_first_with_the_figures_of_the_chosen_days_ahead() ->
 
 
 @pytest.mark.parametrize(
-    ("lang", "heading"), [("en", "The last 3 days"), ("et", "Viimased 3 päeva"), ("ru", "За последние 3 дня")]
+    ("lang", "days", "heading"),
+    [
+        ("en", 3, "The last 3 days"),
+        ("et", 3, "Viimased 3 päeva"),
+        ("ru", 3, "За последние 3 дня"),
+        ("en", 1, "The last day"),
+    ],
 )
-async def test_a_young_server_tells_of_the_days_it_has_scored(serve: Serve, lang: str, heading: str) -> None:
+async def test_a_young_server_tells_of_the_days_it_has_scored(serve: Serve, lang: str, days: int, heading: str) -> None:
     """The window has more days than the server has scored."""
-    young = replace(sample_views.window(3), days=90)
+    young = replace(sample_views.window(days), days=90)
     server = await serve(replace(sample_views.ordinary(), recent_scores=(young,)))
     assert f">{heading}</h2>" in (await server.ask(f"/accuracy?lang={lang}")).body.decode()
 
@@ -76,11 +82,6 @@ async def test_the_page_says_how_good_the_weather_forecasts_were(serve: Serve, l
 async def test_without_scored_weather_the_page_is_silent_about_it(serve: Serve) -> None:
     server = await serve(sample_views.ordinary(), page_context=PageContext)
     assert "weather-title" not in (await server.ask("/accuracy")).body.decode()
-
-
-async def test_a_single_scored_day_is_not_told_of_as_days(serve: Serve) -> None:
-    server = await serve(replace(sample_views.ordinary(), recent_scores=(replace(sample_views.window(1), days=7),)))
-    assert ">The last day</h2>" in (await server.ask("/accuracy?lang=en")).body.decode()
 
 
 @pytest.mark.parametrize(

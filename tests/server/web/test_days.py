@@ -1,4 +1,4 @@
-"""The table by day: each day's prices, and their likely ranges."""
+"""The tables: each day's prices and their likely ranges, and the calendar of hours."""
 
 from dataclasses import replace
 from datetime import date
@@ -11,25 +11,19 @@ from hypothesis import strategies as st
 from tests.support.api.api_server import HOUR, make_run, make_view
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
+from tests.support.pages.summaries import NOW, summary_of
 from tunnihind.api.served_data import ServedData
 from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, day_start
 from tunnihind.forecast.run import SCENARIO_COUNT, Run, Scenarios
-from tunnihind.settings import Settings
 from tunnihind.web.days import DaySummary
-from tunnihind.web.options import PageOptions
-from tunnihind.web.summary import DashboardSummary, summarise_dashboard
+from tunnihind.web.scale import tint
 
-NOW = HOUR + 612
 MIDNIGHT = day_start(date(2025, 12, 15)) - HOUR_S
 """Midnight of the reader's today. The market's day begins an hour later."""
 
 
-def summary_of(view: ServedData, now: int = NOW, **options: str) -> DashboardSummary:
-    return summarise_dashboard(view, now, Settings(), PageOptions.read({"unit": "mwh", "vat": "none"} | options))
-
-
 def days_of(view: ServedData, now: int = NOW, **options: str) -> tuple[DaySummary, ...]:
-    return summary_of(view, now, **options).days
+    return summary_of(view, now, **({"unit": "mwh", "vat": "none"} | options)).days
 
 
 def hours(start: int, count: int, price: float = 1.0) -> dict[int, float]:
@@ -96,14 +90,9 @@ def test_hours_that_follow_each_other_and_are_of_one_kind_stand_together() -> No
     assert [len(run) for run in days[1].price_groups] == [1]
 
 
-@pytest.mark.parametrize("day", [SPRING, AUTUMN])
-def test_a_day_of_another_length_is_whole_too(day: date) -> None:
-    now = sample_views.noon_of(day)
-    assert days_of(sample_views.ordinary(now), now)[0].state_text == "published"
-
-
 def test_prices_that_are_forecasts_are_told_as_about_that_and_others_exactly() -> None:
-    summary = summary_of(make_view(hours(MIDNIGHT, 25), make_run([5.0] * 72, start=HOUR + HOUR_S)))
+    view = make_view(hours(MIDNIGHT, 25), make_run([5.0] * 72, start=HOUR + HOUR_S))
+    summary = summary_of(view, unit="mwh", vat="none")
     today, tomorrow, *_ = summary.days
     assert today.cheapest is not None
     assert tomorrow.most_expensive is not None
@@ -115,12 +104,6 @@ def test_prices_that_are_forecasts_are_told_as_about_that_and_others_exactly() -
     assert summary.display.price_with_about(tomorrow.most_expensive) == "about 5"
 
 
-def test_a_published_day_has_no_range_and_one_with_a_forecast_has() -> None:
-    today, tomorrow, *_ = days_of(make_view(hours(MIDNIGHT, 25), make_run([5.0] * 72, start=HOUR + HOUR_S)))
-    assert today.mean_range is None
-    assert tomorrow.mean_range is not None
-
-
 def test_the_range_of_a_mean_is_that_of_the_price_paths_and_of_what_is_published() -> None:
     run = make_run([50.0] * 72, start=HOUR + HOUR_S)
     # All hours of a path have the same price, so the mean of a whole day of forecast is the path's price.
@@ -128,7 +111,9 @@ def test_the_range_of_a_mean_is_that_of_the_price_paths_and_of_what_is_published
     view = replace(make_view(hours(MIDNIGHT, 25, 100.0), run), scenarios=paths(run, prices))
     expected = [(100 + 23 * price) / 24 for price in (19.0, 171.0)]
     for period in ("hour", "quarter"):
-        assert days_of(view, period=period)[1].mean_range == pytest.approx(expected)
+        today, tomorrow, *_ = days_of(view, period=period)
+        assert today.mean_range is None, "all of it is published"
+        assert tomorrow.mean_range == pytest.approx(expected)
 
 
 @given(st.lists(st.lists(st.floats(-50, 400), min_size=72, max_size=72), min_size=1, max_size=4))
@@ -154,3 +139,66 @@ def test_without_price_paths_the_range_of_a_mean_is_that_of_the_bounds_of_its_ho
     published = [period.settled for period in day.periods if period.settled is not None]
     low, high = ((sum(published) + sum(i[bound] for i in intervals)) / 24 for bound in (0, 2))
     assert day.mean_range == pytest.approx((low, high), abs=0.01)
+
+
+def test_a_cell_of_the_calendar_is_tinted_by_the_four_quarters_of_its_hour() -> None:
+    rows = summary_of(sample_views.ordinary(), period="quarter").calendar
+    cells = [cell for row in rows for cells in row.local_hours for cell in cells]
+    assert {len(cell.tints) for cell in cells} == {4}
+    assert any(len(set(cell.tints)) > 1 for cell in cells)
+    assert all(cell.ts % HOUR_S == 0 for cell in cells)
+
+
+def test_the_calendar_begins_with_today_and_ends_with_the_past_week_backwards() -> None:
+    rows = summary_of(sample_views.ordinary()).calendar
+    assert [row.day.day for row in rows] == [15, 16, 17, 18, 14, 13, 12, 11, 10, 9, 8]
+    assert [row.name for row in rows][:3] == ["today", "tomorrow", ""]
+    assert [row.is_past for row in rows] == [False] * 4 + [True] * 7
+
+
+def test_the_calendar_tells_the_mean_of_each_day_and_of_a_forecast_as_about_that() -> None:
+    summary = summary_of(sample_views.ordinary(), unit="mwh", vat="none")
+    told = [summary.display.brief_mean_price_with_about(row.periods) for row in summary.calendar]
+    means = [f"{sum(p.eur_mwh for p in row.periods) / len(row.periods):.0f}" for row in summary.calendar]
+    assert [row.is_whole for row in summary.calendar] == [True] * 3 + [False] + [True] * 7
+    assert told == [f"about {mean}" if i in {2, 3} else mean for i, mean in enumerate(means)]
+
+
+def test_the_hour_that_autumn_repeats_has_two_cells_and_two_names() -> None:
+    now = sample_views.noon_of(AUTUMN)
+    summary = summary_of(sample_views.ordinary(now), now)
+    row = summary.calendar[0]
+    assert [len(cells) for cells in row.local_hours] == [1, 1, 1, 2, *[1] * 20]
+    first = row.local_hours[3][0].ts
+    clock = summary.display.time_of_day
+    assert [clock(first + i * HOUR_S) for i in range(-1, 3)] == ["02:00", "03:00 EEST", "03:00 EET", "04:00"]
+
+
+def test_spring_leaves_the_third_hour_out() -> None:
+    now = sample_views.noon_of(SPRING)
+    row = summary_of(sample_views.ordinary(now), now).calendar[0]
+    assert [len(cells) for cells in row.local_hours] == [1, 1, 1, 0, *[1] * 20]
+
+
+def test_a_price_has_the_same_colour_in_the_calendar_and_the_chart_and_below_zero_one_of_its_own() -> None:
+    for options in ({}, {"package": "vork_4", "margin": "0.5"}, {"unit": "mwh", "vat": "none"}):
+        summary = summary_of(sample_views.negative(), HOUR + 612, **options)  # type: ignore[arg-type]  # options
+        cells = [cell for row in summary.calendar for cells in row.local_hours for cell in cells]
+        assert list(summary.scale) == sorted(summary.scale)
+        for cell in cells:
+            shown = summary.display.shown_price(cell.periods[0])
+            assert cell.tints == (
+                ("negative",) if shown < 0 else (f"t{sum(bound <= shown for bound in summary.scale)}",)
+            )
+        today = {cell.tints[0] for cells in summary.calendar[0].local_hours for cell in cells if cell.is_settled}
+        assert summary.drawing is not None
+        assert today <= {steps.tint for steps in summary.drawing.settled}
+        assert summary.current is not None
+        assert summary.tint == tint(summary.display.shown_price(summary.current), summary.scale)
+
+
+def test_a_fifth_of_the_last_thirty_days_is_in_each_colour() -> None:
+    hours = dict(zip(range(HOUR - 700 * HOUR_S, HOUR, HOUR_S), range(-100, 600), strict=True))
+    view = make_view({ts: float(price) for ts, price in hours.items()})
+    assert view.price_scale == pytest.approx([119.8, 239.6, 359.4, 479.2])
+    assert make_view({HOUR: 1.0}).price_scale == ()

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from tests.support.machine.node import STATIC, run_module
 from tunnihind.core.market import HOUR_S, QUARTER_S
 from tunnihind.web.options import Language
-from tunnihind.web.scale import tint
 from tunnihind.web.texts import texts_in
 
 ESTONIA = ZoneInfo("Europe/Tallinn")
@@ -38,6 +37,7 @@ async def answers(module: str, asked: list[Any], lang: Language = "en") -> list[
         "texts": dict(texts_in(lang).script_texts()),
     }
     source = f"""
+import {{ joinPeriods }} from "{STATIC.as_uri()}/periods.js";
 import {{ cheapestAndMostExpensive, costOf, slicesOf }} from "{STATIC.as_uri()}/windows.js";
 import {{ deadlineOf, deviceUseOf, endAtOrAfter, endsByDay, nextMorning }} from "{STATIC.as_uri()}/finder.js";
 import {{ Wording }} from "{STATIC.as_uri()}/wording.js";
@@ -53,7 +53,8 @@ console.log(JSON.stringify(JSON.parse(process.argv[2]).map(answer)));
 EXTREMES = """
 const [step, periods, n, isSplit] = asked;
 const found = cheapestAndMostExpensive(periods.map(([ts, price]) => ({ ts, price })), n, step, isSplit);
-return [found.cheapest, found.mostExpensive].map((some) => some && some.map(({ ts }) => ts));
+const joined = joinPeriods(found.cheapest ?? [], step).reduce((sum, { from, to }) => sum + to - from, 0);
+return [...[found.cheapest, found.mostExpensive].map((some) => some && some.map(({ ts }) => ts)), joined];
 """
 
 runs_of_periods = st.dictionaries(st.integers(0, 11), st.integers(-4, 4).map(lambda cents: cents / 4), max_size=9).map(
@@ -66,11 +67,12 @@ runs_of_periods = st.dictionaries(st.integers(0, 11), st.integers(-4, 4).map(lam
     st.lists(st.tuples(runs_of_periods, st.integers(1, 4), st.booleans()), min_size=60, max_size=80),
     st.sampled_from([QUARTER_S, HOUR_S]),
 )
-def test_the_time_to_avoid_is_the_dearest_of_all_and_shares_nothing_with_the_cheapest(
+def test_trying_all_finds_the_same_cheapest_time_and_the_dearest_apart_from_it(
     drawn: list[tuple[list[tuple[int, float]], int, bool]], step: int
 ) -> None:
     asked = [(step, [(i * step, price) for i, price in periods], n, split) for periods, n, split in drawn]
-    for (_, periods, n, split), (cheapest, dearest) in zip(asked, asyncio.run(answers(EXTREMES, asked)), strict=True):
+    found = asyncio.run(answers(EXTREMES, asked))
+    for (_, periods, n, split), (cheapest, dearest, joined) in zip(asked, found, strict=True):
         choices = [
             list(some) for some in combinations(periods, n) if split or some[-1][0] - some[0][0] == (n - 1) * step
         ]
@@ -78,17 +80,11 @@ def test_the_time_to_avoid_is_the_dearest_of_all_and_shares_nothing_with_the_che
             assert (cheapest, dearest) == (None, None)
             continue
         sums = {tuple(ts for ts, _ in some): sum(price for _, price in some) for some in choices}
-        assert sums[tuple(cheapest)] == min(sums.values())
+        assert tuple(cheapest) == min((total, starts) for starts, total in sums.items())[1]
+        assert joined == n * step
         worst = min((-total, starts) for starts, total in sums.items())[1]
         is_apart = not set(worst) & set(cheapest) and sums[worst] > sums[tuple(cheapest)]
         assert dearest == (list(worst) if is_apart else None)
-
-
-async def test_scripts_give_a_price_the_same_colour_as_the_server() -> None:
-    scale = [2.5, 5.0, 7.5, 10.0]
-    asked = [-0.01, 0.0, 2.49, 2.5, 7.6, 10.0, 99.0]
-    found = await answers(f"wording.scale = {scale}; return wording.tintClass(asked);", asked)
-    assert found == [tint(price, scale) for price in asked] == ["negative", "t0", "t0", "t1", "t3", "t4", "t4"]
 
 
 COSTS = """

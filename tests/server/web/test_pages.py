@@ -15,7 +15,6 @@ from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tests.support.pages.outline import Outline
 from tunnihind.api.models.service import Mode
-from tunnihind.api.served_data import ServedData
 from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 from tunnihind.web import pages
@@ -71,7 +70,7 @@ async def test_a_page_has_nothing_inline_and_a_policy_that_forbids_it(server: Ru
 
 @pytest.mark.parametrize("path", ["/", "/?package=vork_4", "/?package=vork_4&price=market&lang=et", "/?embed=1"])
 async def test_what_a_fresh_page_replaces_can_give_the_keyboard_its_place_back(serve: Serve, path: str) -> None:
-    server = await serve(sample_views.ordinary())
+    server = await serve(sample_views.ordinary(), Settings(zones=("ee", "lv")))
     controls = RenewedControls(await html_of(server, path)).found
     assert bool(controls) is ("embed" not in path)
     assert [tag for tag, identifier in controls if not identifier] == []
@@ -289,14 +288,6 @@ async def test_links_keep_the_options_that_they_do_not_change(server: RunningSer
     assert 'href="?lang=en&amp;unit=mwh&amp;theme=dark"' in html
 
 
-async def test_the_price_now_is_the_apis_in_each_unit(server: RunningServer) -> None:
-    series = json.loads((await server.ask("/api/series")).body)
-    assert series["current"] == {"ts": HOUR, "eurMwh": 84.37, "eurKwh": 0.1029}
-    assert "<strong data-now-price>10.29</strong>" in await html_of(server, "/?vat=api")
-    assert "<strong data-now-price>84.37</strong>" in await html_of(server, "/?unit=mwh")
-    assert "<strong data-now-price>10,29</strong>" in await html_of(server, "/?lang=et&vat=api")
-
-
 @pytest.mark.parametrize(
     ("options", "price", "named"),
     [
@@ -307,6 +298,7 @@ async def test_the_price_now_is_the_apis_in_each_unit(server: RunningServer) -> 
         ("?unit=mwh", "84.37", "without VAT"),
         ("?unit=mwh&vat=law", "104.62", "with 24% VAT"),
         ("?lang=et", "10,46", "koos 24% käibemaksuga"),
+        ("?lang=et&vat=api", "10,29", "koos 22% käibemaksuga"),
     ],
 )
 async def test_the_price_now_has_the_vat_that_is_chosen_and_names_it(
@@ -442,17 +434,6 @@ async def test_a_settled_price_of_a_hair_below_zero_is_not_a_negative_zero(serve
     assert "−0.0" not in html.replace("−0.01", "")
     assert "−1.5" in html
     assert "-1.5" not in html
-
-
-async def test_with_nothing_known_the_page_says_so_and_shows_no_empty_chart(serve: Serve) -> None:
-    html = await html_of(await serve(ServedData("empty", ESTONIA)), "/")
-    assert "No prices yet" in html
-    assert 'class="plot"' not in html
-    assert "data-finder" not in html
-
-
-async def test_before_anything_was_read_the_page_is_unavailable(serve: Serve) -> None:
-    assert (await (await serve(blank=True)).ask("/")).status == 503
 
 
 async def test_the_snippet_to_embed_names_the_public_address_and_the_credit(serve: Serve) -> None:

@@ -1,25 +1,24 @@
-"""The pages' scripts: their types and their pure functions."""
+"""The pages' scripts: their types and their pure functions, with those of the chart."""
 
 import asyncio
 import json
 import re
-from itertools import combinations, pairwise
+from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.api.api_server import RunningServer
+from tests.support.api.api_server import HOUR, RunningServer, make_view
 from tests.support.machine.node import NPM, ROOT, STATIC, modules, node, run_module
-from tunnihind.core.market import MARKETS, Market, consumer_price, rounded_market_price
+from tunnihind.core.market import DAY_S, HOUR_S, MARKETS, QUARTER_S, Market, consumer_price, rounded_market_price
+from tunnihind.settings import Settings
 from tunnihind.web.assets import page_assets
-from tunnihind.web.display import Display, Vat
+from tunnihind.web.display import Display, PricedPeriod, Vat, levels
 from tunnihind.web.options import LANGUAGES, Language, PageOptions
-
-HOUR_S = 3600
-QUARTER_S = 900
-DAY_S = 24 * HOUR_S
+from tunnihind.web.summary import summarise_dashboard
 
 
 async def test_the_types_of_the_scripts_hold() -> None:
@@ -74,59 +73,6 @@ def test_no_script_needs_a_browser_of_the_last_three_years() -> None:
     # since 17; before, it is undefined, and code that depends on it silently does nothing.
     newer = re.compile(r"\(\?<[=!]|\bquery\.size\b")
     assert {path.name for path in STATIC.glob("*.js") if newer.search(path.read_text())} == set()
-
-
-FIND = """
-import {{ joinPeriods }} from "{folder}/periods.js";
-import {{ cheapestPeriods, cheapestPiece }} from "{folder}/windows.js";
-const asked = JSON.parse(process.argv[2]);
-console.log(JSON.stringify(asked.map(([step, periods, n]) => {{
-  const candidates = periods.map(([ts, price]) => ({{ ts, price }}));
-  const starts = (found) => found && found.map(({{ ts }}) => ts);
-  const split = cheapestPeriods(candidates, n);
-  return [starts(cheapestPiece(candidates, n, step)), starts(split), split && joinPeriods(split, step)];
-}})));
-"""
-
-type Periods = list[tuple[int, float]]
-
-
-def periods_of_a_day(step: int) -> st.SearchStrategy[tuple[int, Periods]]:
-    """Draw periods of a length with prices and with gaps between them."""
-    return st.dictionaries(
-        st.integers(0, 12).map(lambda i: i * step), st.integers(-5, 5).map(lambda cents: cents / 4), max_size=10
-    ).map(lambda prices: (step, sorted(prices.items())))
-
-
-def best(choices: list[Periods]) -> list[int] | None:
-    """Return the cheapest choice, the earliest of equals, by trying all."""
-    if not choices:
-        return None
-    found = min(choices, key=lambda periods: (sum(price for _, price in periods), [ts for ts, _ in periods]))
-    return [ts for ts, _ in found]
-
-
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    st.lists(
-        st.tuples(st.sampled_from([QUARTER_S, HOUR_S]).flatmap(periods_of_a_day), st.integers(1, 4)),
-        min_size=40,
-        max_size=60,
-    )
-)
-def test_the_finder_finds_what_trying_everything_finds(asked: list[tuple[tuple[int, Periods], int]]) -> None:
-    given = [(step, periods, n) for (step, periods), n in asked]
-    answer = asyncio.run(run_module(FIND.format(folder=STATIC.as_uri()), json.dumps(given)))
-    for (step, periods, n), (piece, split, joined) in zip(given, json.loads(answer), strict=True):
-        whole = [
-            periods[i : i + n]
-            for i in range(len(periods) - n + 1)
-            if periods[i + n - 1][0] - periods[i][0] == (n - 1) * step
-        ]
-        assert piece == best(whole)
-        assert split == best([list(chosen) for chosen in combinations(periods, n)])
-        if split is not None:
-            assert sum(part["to"] - part["from"] for part in joined) == n * step
 
 
 WORDING = """
@@ -312,3 +258,150 @@ async def test_the_strip_of_weather_shows_the_hours_that_the_chart_shows() -> No
         STRIP.format(folder=STATIC.as_uri()), json.dumps([start, start - 2 * HOUR_S, start + 5 * HOUR_S + QUARTER_S])
     )
     assert json.loads(shown) == [-2, 0, 7.25, 400]
+
+
+MIDNIGHT = 1_763_589_600
+"""The start of 20 November 2025 on the Estonian clock."""
+
+LEVELS_OF_DAYS = """
+import {{ Clock }} from "{folder}/chart.js";
+import {{ levelsOf }} from "{folder}/periods.js";
+const days = JSON.parse(process.argv[2]);
+const wording = new Clock("Europe/Tallinn");
+console.log(JSON.stringify(days.map((prices) => {{
+  const periods = new Map(prices.map((price, i) => [{midnight} + i * 3600, {{
+    ts: {midnight} + i * 3600, settled: i % 2 ? null : price, forecast: i % 2 ? [price - 1, price, price + 1] : null,
+  }}]));
+  return [...levelsOf({{ periods, wording }}).values()];
+}})));
+"""
+
+
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.lists(st.integers(-4, 8).map(float), min_size=1, max_size=24), min_size=30, max_size=50))
+def test_the_chart_colours_an_hour_by_the_level_that_the_server_tells(days: list[list[float]]) -> None:
+    expected = [
+        list(
+            levels(
+                [PricedPeriod(MIDNIGHT + i * HOUR_S, price, None) for i, price in enumerate(prices)],
+                attrgetter("eur_mwh"),
+            ).values()
+        )
+        for prices in days
+    ]
+    code = LEVELS_OF_DAYS.format(folder=STATIC.as_uri(), midnight=MIDNIGHT)
+    assert json.loads(asyncio.run(run_module(code, json.dumps(days)))) == expected
+
+
+PLACED = """
+import {{ tipPlace }} from "{folder}/readout.js";
+console.log(JSON.stringify(JSON.parse(process.argv[2]).map(([tip, plot, spot]) => tipPlace(tip, plot, spot))));
+"""
+
+
+type Pointed = tuple[dict[str, int], dict[str, int], dict[str, float | bool]]
+
+
+@st.composite
+def pointed(draw: st.DrawFn) -> Pointed:
+    """Draw a tip, a plot of a phone or a desktop with room for the tip, and a column with the pointer in it."""
+    tip = {"width": draw(st.integers(90, 230)), "height": draw(st.integers(40, 90))}
+    plot = {"width": draw(st.integers(240, 1200)), "height": draw(st.integers(260, 500))}
+    start = draw(st.floats(0, plot["width"] - 1))
+    end = min(plot["width"], start + draw(st.floats(0.5, 60)))
+    y = draw(st.floats(0, plot["height"]))
+    return tip, plot, {"from": start, "to": end, "y": y, "isFinger": draw(st.booleans())}
+
+
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(pointed(), min_size=100, max_size=200))
+def test_the_tip_never_leaves_the_plot_and_is_never_under_the_pointer(
+    asked: list[Pointed],
+) -> None:
+    code = PLACED.format(folder=STATIC.as_uri())
+    for (tip, plot, spot), at in zip(asked, json.loads(asyncio.run(run_module(code, json.dumps(asked)))), strict=True):
+        assert 0 <= at["left"] <= plot["width"] - tip["width"]
+        assert 0 <= at["top"] <= plot["height"] - tip["height"]
+        reach = 30 if spot["isFinger"] else 10
+        is_beside = at["left"] >= spot["to"] + reach or at["left"] + tip["width"] <= spot["from"] - reach
+        is_above_or_below = at["top"] >= spot["y"] + reach or at["top"] + tip["height"] <= spot["y"] - reach
+        assert is_beside or is_above_or_below
+
+
+SCALES = """
+import {{ priceAxis }} from "{folder}/drawing.js";
+const ranges = JSON.parse(process.argv[2]);
+console.log(JSON.stringify(ranges.map(([low, high]) => priceAxis(Math.min(low, 0), Math.max(high, 0)))));
+"""
+
+
+RANGES = [
+    (0.0, 31.0),
+    (-0.07, 0.05),
+    (4.14, 11.25),
+    (-15.3, 40.0),
+    (-15.3, -2.0),
+    (0.0, 0.0),
+    (-0.04, 0.01),
+    (100.0, 4000.0),
+]
+"""The lowest and the highest shown price, €/MWh."""
+
+
+async def test_the_price_axis_is_that_of_the_servers_drawing() -> None:
+    answer = await run_module(SCALES.format(folder=STATIC.as_uri()), json.dumps(RANGES))
+    options = PageOptions.read({"unit": "mwh", "vat": "none"})
+    for (low, high), scale in zip(RANGES, json.loads(answer), strict=True):
+        view = make_view({HOUR: low, HOUR + HOUR_S: high})
+        drawing = summarise_dashboard(view, HOUR + 600, Settings(), options).drawing
+        assert drawing is not None
+        reach = scale["most"] - scale["least"]
+        assert drawing.zero == pytest.approx(1000 * scale["most"] / reach, abs=0.5)
+        steps = [upper.at - lower.at for upper, lower in pairwise(drawing.prices)]
+        assert steps == pytest.approx([100 * scale["step"] / reach] * len(steps), abs=0.1)
+
+
+async def test_the_price_axis_holds_zero_and_all_prices_with_a_few_ticks() -> None:
+    answer = await run_module(SCALES.format(folder=STATIC.as_uri()), json.dumps(RANGES))
+    for (low, high), scale in zip(RANGES, json.loads(answer), strict=True):
+        assert scale["least"] <= min(low, 0)
+        assert scale["most"] >= max(high, 0)
+        assert scale["least"] < scale["most"]
+        assert 2 <= (scale["most"] - scale["least"]) / scale["step"] <= 8
+
+
+TIMES = """
+import {{ hoursBetweenLabels }} from "{folder}/chart.js";
+const perDay = JSON.parse(process.argv[2]);
+console.log(JSON.stringify(perDay.map((px) => hoursBetweenLabels(40, px / 86400) ?? null)));
+"""
+
+
+async def test_times_are_written_where_they_tell_more_than_that_a_day_begins() -> None:
+    px_per_day = [960, 400, 240, 80, 79, 10]
+    found = json.loads(await run_module(TIMES.format(folder=STATIC.as_uri()), json.dumps(px_per_day)))
+    assert found == [1, 3, 4, 12, None, None]
+
+
+SHOWN = """
+import {{ Clock }} from "{folder}/chart.js";
+import {{ namedView }} from "{folder}/moves.js";
+const [now, from, to] = process.argv.slice(2).map(Number);
+console.log(JSON.stringify(namedView("ahead", {{ from, to }}, now, new Clock("Europe/Tallinn"))));
+"""
+
+
+@pytest.mark.parametrize(
+    ("last", "start"),
+    [
+        (MIDNIGHT + 40 * HOUR_S, MIDNIGHT),
+        (MIDNIGHT + 12 * HOUR_S, MIDNIGHT),
+        (MIDNIGHT - 36 * HOUR_S, MIDNIGHT - DAY_S * 2),
+    ],
+    ids=["tomorrow", "now", "two days ago"],
+)
+async def test_the_chart_begins_with_today_or_else_the_latest_day_there_is(last: int, start: int) -> None:
+    """The chart shows that day from its start, not only its last hours."""
+    times = (MIDNIGHT + 12 * HOUR_S, MIDNIGHT - 5 * DAY_S, last + 3 * HOUR_S)
+    shown = await run_module(SHOWN.format(folder=STATIC.as_uri()), *map(str, times))
+    assert json.loads(shown) == {"from": start, "to": last + 3 * HOUR_S}

@@ -2,12 +2,12 @@
 
 import re
 from datetime import datetime
-from typing import get_args
+from typing import Any, get_args
 from urllib.parse import urljoin
 
 import pytest
 
-from tests.support.api.api_server import HOUR, RunningServer, Serve, html_of, make_view
+from tests.support.api.api_server import HOUR, Serve, html_of, make_view
 from tests.support.pages import sample_views
 from tests.support.pages.outline import Outline
 from tunnihind.api.served_data import ServedData
@@ -37,33 +37,29 @@ def own_words(html: str, lang: Language) -> str:
     return html.replace(texts("accuracy.word.inputs.text"), "").replace(texts("option.lang.et"), "")
 
 
-async def in_state(serve: Serve, state: str, settings: Settings) -> RunningServer:
-    """Start a server with ordinary data, or with some data missing."""
-    if state == "empty":
-        return await serve(ServedData("empty", ESTONIA), settings, page_context=PageContext)
-    if state == "held back":
-        well = PageContext(sources=(SourceState("elering", HOUR, None, None),))
-        return await serve(ServedData("empty", ESTONIA), settings, page_context=lambda: well)
-    if state == "failing":
-        faults = [SourceState("elering", None, fault, 503) for fault in get_args(SourceFault.__value__)]
-        around = PageContext(sources=tuple(faults))
-        return await serve(ServedData("empty", ESTONIA), settings, page_context=lambda: around)
-    if state == "old":
-        return await serve(sample_views.stale(), settings)
-    if state == "late":
-        now = instant("2025-12-15T16:00:00+02:00")
-        return await serve(make_view({now - now % 3600: 50.0}, last_refresh=now), settings, now=now)
-    view = sample_views.before_the_first_scores() if state == "not scored" else sample_views.ordinary()
-    return await serve(view, settings)
+EMPTY = ServedData("empty", ESTONIA)
+AFTERNOON = instant("2025-12-15T16:00:00+02:00")
+WELL = SourceState("elering", HOUR, None, None)
+FAILING = [SourceState("elering", None, fault, 503) for fault in get_args(SourceFault.__value__)]
+STATES: dict[str, dict[str, Any]] = {
+    "ordinary": {"view": sample_views.ordinary()},
+    "not scored": {"view": sample_views.before_the_first_scores()},
+    "late": {"view": make_view({AFTERNOON: 50.0}, last_refresh=AFTERNOON), "now": AFTERNOON},
+    "old": {"view": sample_views.stale()},
+    "failing": {"view": EMPTY, "page_context": lambda: PageContext(sources=(*FAILING,))},
+    "held back": {"view": EMPTY, "page_context": lambda: PageContext(sources=(WELL,))},
+    "empty": {"view": EMPTY, "page_context": PageContext},
+}
+"""The data of a server."""
 
 
-@pytest.mark.parametrize("state", ["ordinary", "not scored", "late", "old", "failing", "held back", "empty"])
+@pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("zones", [("lv", "ee"), ("fi",), ("lt",)])
 async def test_no_page_of_another_country_speaks_of_estonia(
     serve: Serve, zones: tuple[Zone, ...], lang: Language, state: str
 ) -> None:
-    server = await in_state(serve, state, Settings(zones=zones))
+    server = await serve(settings=Settings(zones=zones), **STATES[state])
     for path in (*PAGES, f"/?{OWN}", "/?package=vork_4"):
         html = await html_of(server, f"{path}{'&' if '?' in path else '?'}lang={lang}")
         # The page's links to itself contain the query string.
@@ -126,14 +122,6 @@ async def test_another_zone_keeps_the_options_but_not_what_a_household_pays_here
     assert zones_of(html)["Eesti"].endswith("&package=vork_4&margin=1&price=all&theme=dark")
     html = await html_of(server, f"/lv/?lang=et&tz=utc&{OWN}")
     assert zones_of(html)["Eesti"] == "../?lang=et&tz=utc"
-
-
-async def test_what_a_fresh_page_replaces_of_the_picker_can_keep_the_keyboards_place(serve: Serve) -> None:
-    html = await html_of(await serve(sample_views.ordinary(), Settings(zones=("ee", "lv"))), "/")
-    [picker] = re.findall(r'<details class="zones".*?</details>', html, flags=re.DOTALL)
-    controls = re.findall(r"<(?:summary|a)\b[^>]*>", picker)
-    assert len(controls) == 3
-    assert all(" id=" in control for control in controls)
 
 
 def summary_in(market: Market, eur_mwh: float, now: int, /, **options: str) -> DashboardSummary:
@@ -286,7 +274,7 @@ async def test_scripts_put_the_visitors_address_where_the_operator_named_none(se
 
 
 async def test_a_zone_without_prices_says_so_itself(serve: Serve) -> None:
-    server = await in_state(serve, "held back", Settings(zones=("ee", "lv")))
+    server = await serve(settings=Settings(zones=("ee", "lv")), **STATES["held back"])
     html = await html_of(server, "/lv/")
     assert "none of their prices for Latvia passed" in html
     assert "./run status --zone lv" in html
