@@ -33,7 +33,7 @@ from custom_components.tunnihind.card.subscription import ENTRY_BROADCASTERS, as
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.coordinator import TunnihindCoordinator
 from custom_components.tunnihind.plans.outcome import Window
-from tests.support.household.home import DAY_S, MakeHome, instant, plan
+from tests.support.household.home import DAY_S, Home, MakeHome, instant, plan
 from tests.support.machine.processes import free_port
 from tunnihind.core.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
@@ -103,14 +103,9 @@ async def test_poll(hass: HomeAssistant, demo_server: str, billed_by: str) -> No
 @pytest.mark.parametrize("billed_by", BILLED_BY)
 @pytest.mark.parametrize("full_horizon", [False, True])
 async def test_tick(make_home: MakeHome, billed_by: str, *, full_horizon: bool) -> None:
-    settings = Settings(full_horizon=full_horizon)
-    home = await make_home("2026-01-14T15:00:00+02:00", "2026-01-16T01:00:00+02:00", settings=settings)
-    home.serve_quarters()
-    await home.add(plans=PLANS, options={"billed_by": billed_by})
+    home, what = await _home_with_plans(make_home, billed_by, full_horizon=full_horizon)
     coordinator = home.entry.runtime_data
-    await home.poll()
     _let_two_weeks_have_run(coordinator)
-    what = f"by the {billed_by}{', whole horizon' if full_horizon else ''}"
     ticks = []
     step_s = QUARTER_S if billed_by == "quarter" else HOUR_S
     for begins in range(instant("2026-01-14T16:00:00+02:00"), instant("2026-01-16T00:00:00+02:00"), step_s):
@@ -127,6 +122,16 @@ async def test_tick(make_home: MakeHome, billed_by: str, *, full_horizon: bool) 
     }
     kept = len(json.dumps(asdict(coordinator._state_to_store())))
     click.echo(f"{what}: bytes of attributes {attributes}, of what is kept {kept}")
+
+
+async def _home_with_plans(make_home: MakeHome, billed_by: str, *, full_horizon: bool) -> tuple[Home, str]:
+    """Return a home with all plans at 15:00, and a name for its figures."""
+    settings = Settings(full_horizon=full_horizon)
+    home = await make_home("2026-01-14T15:00:00+02:00", "2026-01-16T01:00:00+02:00", settings=settings)
+    home.serve_quarters()
+    await home.add(plans=PLANS, options={"billed_by": billed_by})
+    await home.poll()
+    return home, f"by the {billed_by}{', whole horizon' if full_horizon else ''}"
 
 
 def _let_two_weeks_have_run(coordinator: TunnihindCoordinator) -> None:
@@ -155,12 +160,7 @@ class _Browser:
 @pytest.mark.parametrize("billed_by", BILLED_BY)
 @pytest.mark.parametrize("full_horizon", [False, True])
 async def test_card(make_home: MakeHome, hass_admin_user: User, billed_by: str, *, full_horizon: bool) -> None:
-    settings = Settings(full_horizon=full_horizon)
-    home = await make_home("2026-01-14T15:00:00+02:00", "2026-01-16T01:00:00+02:00", settings=settings)
-    home.serve_quarters()
-    await home.add(plans=PLANS, options={"billed_by": billed_by})
-    await home.poll()
-    what = f"by the {billed_by}{', whole horizon' if full_horizon else ''}"
+    home, what = await _home_with_plans(make_home, billed_by, full_horizon=full_horizon)
     browser = _Browser(hass_admin_user)
     openings = []
     for _ in range(POLLS):

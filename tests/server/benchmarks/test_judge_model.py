@@ -90,17 +90,6 @@ def test_each_half_year_is_judged_by_itself() -> None:
         assert one.after.skill > one.before.skill
 
 
-def test_hours_of_a_day_that_err_together_count_as_one() -> None:
-    by_day = np.random.default_rng(4).normal(size=len(DAYS))
-    came = replace(issued_a_day_ahead(np.full(HOURS.size, 80.0)), actual=80 + 20 * np.repeat(by_day, 24))
-    guess = issued_a_day_ahead(80 + 5 * np.repeat(np.random.default_rng(5).normal(size=len(DAYS)), 24))
-    [first, _] = half_years(BEDS[0], came, replace(guess, actual=came.actual))
-    loss = pinball_losses(replace(guess, actual=came.actual)) - pinball_losses(came)
-    of_first = loss[: 61 * 24]
-    t_by_hour = of_first.mean() / of_first.std() * math.sqrt(of_first.size)
-    assert abs(first.t) < 0.5 * abs(t_by_hour)
-
-
 def test_an_unchanged_model_moves_nothing_and_gains_nothing() -> None:
     same = issued_a_day_ahead(np.full(HOURS.size, 80.0))
     verdict = Verdict.of([*half_years(BEDS[0], same, same)])

@@ -42,12 +42,8 @@ FIRST, LAST = date(2024, 1, 1), date(2024, 12, 31)
 """A year of hourly market time units, 2024. The clocks change on 31 March and 27 October."""
 
 
-def clock_hour(ts: float) -> int:
-    return datetime.fromtimestamp(ts, DELIVERY_TZ).hour
-
-
 def shape(ts: float) -> float:
-    return 60 + 30 * math.sin(clock_hour(ts) / 24 * math.tau)
+    return 60 + 30 * math.sin(datetime.fromtimestamp(ts, DELIVERY_TZ).hour / 24 * math.tau)
 
 
 def wild(ts: int) -> float:

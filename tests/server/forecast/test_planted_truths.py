@@ -1,6 +1,6 @@
 """The whole model finds the effects that are planted in the simulated market."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from datetime import date, time, timedelta
 
 import numpy as np
@@ -120,22 +120,14 @@ def test_what_shifts_the_market_is_a_surprise_at_first_and_made_good_within_14_d
     assert recovered.mae < 1.3 * scale * uneventful.mae
 
 
-def silenced(archive: Archive, names: Collection[str]) -> Archive:
-    """Return an archive whose covariates of these names end at the event."""
-    silence = day_start(EVENT) + 9 * HOUR_S
-    series = {
-        name: forecasts_issued_until(silence, issues) if name in names else issues
-        for name, issues in archive.covariates.series.items()
-    }
-    return Archive(archive.prices, CovariateArchive(series))
-
-
 def test_a_point_of_weather_that_dies_costs_little_skill_and_little_coverage(
     windy: Archive, undisturbed: BacktestResult
 ) -> None:
     mornings = [day for day in MORNINGS if days_after(EVENT, 1) <= day <= days_after(EVENT, 25)]
     whole = undisturbed.scores(made_on(undisturbed, mornings))
-    one_dead = scored(silenced(windy, ["wind_speed_100m@lt_west"]), mornings).scores()
+    point, end = "wind_speed_100m@lt_west", day_start(EVENT) + 9 * HOUR_S
+    series = {**windy.covariates.series, point: forecasts_issued_until(end, windy.covariates.series[point])}
+    one_dead = scored(Archive(windy.prices, CovariateArchive(series)), mornings).scores()
     assert one_dead.n == whole.n
     assert one_dead.mae < 1.3 * whole.mae
     assert one_dead.coverage80 > whole.coverage80 - 0.1

@@ -1,4 +1,4 @@
-"""One server runs the pipeline. The others stand by, and one of them takes over."""
+"""One server runs the pipeline: the others stand by, and one of them takes over. `ingest` runs it for one pass."""
 
 import asyncio
 import gc
@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, update
 
 from tests.support.clocks import StillClock
 from tests.support.store.pipelines import pipeline_of
@@ -22,9 +22,11 @@ from tunnihind.core.market import HOUR_S
 from tunnihind.errors import LeaseLost, StoreError
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.service import pipeline_runner
+from tunnihind.service.live import _claim_lease, _keep_renewing_lease
 from tunnihind.service.operator_metrics import LeaseCollector
 from tunnihind.service.pipeline_runner import STUCK_AFTER_S, PipelineRunner
-from tunnihind.store.lease import BEAT_EVERY_S, EXPIRES_AFTER_S, LOOK_EVERY_S
+from tunnihind.store.lease import BEAT_EVERY_S, EXPIRES_AFTER_S, LOOK_EVERY_S, Lease
+from tunnihind.store.schema import leases
 from tunnihind.store.store import Store
 
 NOW = 1_765_792_800
@@ -333,3 +335,67 @@ async def test_a_claim_that_fails_after_the_end_is_not_taken_for_a_bug(
     del claim
     gc.collect()
     assert "never retrieved" not in caplog.text
+
+
+ANOTHER = {"token": "theirs", "host": "elsewhere"}
+
+
+def rewrite_lease(store: Store, **values: object) -> None:
+    with store.database.writing_lease_row() as connection:
+        connection.execute(update(leases).values(**values))
+
+
+async def test_a_long_pass_beats_until_another_takes_over(store: Store) -> None:
+    lease = store.lease_guarding_writes()
+    assert lease.claim()
+    rewrite_lease(store, beat_ts=NOW)
+    keeping = asyncio.create_task(_keep_renewing_lease(lease, StillClock(NOW)))
+    async with asyncio.timeout(30):
+        while (holder := lease.holder()) is None or holder.beat_ts == NOW:  # noqa: ASYNC110  nobody tells
+            await asyncio.sleep(0)
+        rewrite_lease(store, **ANOTHER)
+        await keeping
+
+
+async def test_a_pass_is_refused_at_once_while_a_server_beats(store: Store) -> None:
+    clock = StillClock(NOW)
+    let_another_have_had_it(store)
+    lease = Lease(store.database, steady=clock.now)
+    claiming = lease.claim
+
+    def meanwhile() -> bool:
+        is_ours = claiming()
+        rewrite_lease(store, beat_ts=NOW + int(clock.instant) % 60)
+        return is_ours
+
+    lease.claim = meanwhile  # type: ignore[method-assign]
+    assert not await _claim_lease(lease, clock)
+    assert clock.instant < NOW + EXPIRES_AFTER_S / 2
+
+
+async def test_a_pass_takes_over_from_a_dead_holder_once_that_is_certain(store: Store) -> None:
+    clock = StillClock(NOW)
+    let_another_have_had_it(store)
+    assert await _claim_lease(Lease(store.database, steady=clock.now), clock)
+    assert NOW < clock.instant <= NOW + EXPIRES_AFTER_S + 1
+
+
+def let_another_have_had_it(store: Store) -> None:
+    """Give the lease to a process of another machine that ended long ago."""
+    assert store.unguarded_lease().claim()
+    rewrite_lease(store, **ANOTHER, beat_ts=NOW)
+
+
+async def test_a_database_that_is_away_for_a_beat_ends_no_pass(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    lease = store.lease_guarding_writes()
+    answers = iter(["away", "ours", "another's"])
+
+    def claim() -> bool:
+        answer = next(answers)
+        if answer == "away":
+            raise StoreError("it is away")
+        return answer == "ours"
+
+    monkeypatch.setattr(lease, "claim", claim)
+    await _keep_renewing_lease(lease, StillClock(NOW))
+    assert not list(answers)
