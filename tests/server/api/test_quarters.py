@@ -161,7 +161,7 @@ def quarters_at(view: ServedData, now: int, *, since: int | None = None, full: b
 
 
 def medians(periods: ServedPeriods) -> dict[int, float]:
-    return {ts: percentiles.p50 for ts, percentiles in periods.forecast}
+    return {ts: percentiles.p50 for ts, percentiles in periods.forecast.items()}
 
 
 OLDER = make_run([1.0, 2.0, 3.0], start=HOUR, made_at=HOUR - 300)
@@ -220,6 +220,6 @@ def test_what_was_forecast_of_the_past_is_served_though_nothing_has_been_settled
     now = HOUR + 60 * HOUR_S + QUARTER_S
     said = served_periods(view, now, SETTINGS, step_s=step_s, since=HOUR).forecast
     assert forecast_response(view, now, SETTINGS).free_until < floor_hour(now)
-    assert [ts for ts, _ in said] == [*range(HOUR + HOUR_S, now + 1, step_s)]
+    assert [*said] == [*range(HOUR + HOUR_S, now + 1, step_s)]
     past = [point.ts for point in series_response(view, now, SETTINGS).forecast]
-    assert [ts for ts, _ in said if not ts % HOUR_S] == past
+    assert [ts for ts in said if not ts % HOUR_S] == past

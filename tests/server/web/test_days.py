@@ -23,7 +23,7 @@ MIDNIGHT = day_start(date(2025, 12, 15)) - HOUR_S
 
 
 def days_of(view: ServedData, now: int = NOW, **options: str) -> tuple[DaySummary, ...]:
-    return summary_of(view, now, **({"unit": "mwh", "vat": "none"} | options)).days
+    return summary_of(view, now, pipeline_expected=True, **({"unit": "mwh", "vat": "none"} | options)).days
 
 
 def hours(start: int, count: int, price: float = 1.0) -> dict[int, float]:

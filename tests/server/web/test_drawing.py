@@ -16,7 +16,7 @@ from tunnihind.web.drawing import Drawing
 
 
 def drawing_of(view: ServedData, now: int = NOW, **options: str) -> Drawing:
-    drawing = summary_of(view, now, **options).drawing
+    drawing = summary_of(view, now, pipeline_expected=True, **options).drawing
     assert drawing is not None
     return drawing
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 from itertools import pairwise
-from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,11 @@ from hypothesis import strategies as st
 
 from tests.support.api.api_server import HOUR, RunningServer, make_view
 from tests.support.machine.node import NPM, ROOT, STATIC, modules, node, run_module
+from tunnihind.core.levels import levels
 from tunnihind.core.market import DAY_S, HOUR_S, MARKETS, QUARTER_S, Market, consumer_price, rounded_market_price
 from tunnihind.settings import Settings
 from tunnihind.web.assets import page_assets
-from tunnihind.web.display import Display, PricedPeriod, Vat, levels
+from tunnihind.web.display import Display, Vat
 from tunnihind.web.options import LANGUAGES, Language, PageOptions
 from tunnihind.web.summary import summarise_dashboard
 
@@ -280,15 +280,7 @@ console.log(JSON.stringify(days.map((prices) => {{
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.lists(st.integers(-4, 8).map(float), min_size=1, max_size=24), min_size=30, max_size=50))
 def test_the_chart_colours_an_hour_by_the_level_that_the_server_tells(days: list[list[float]]) -> None:
-    expected = [
-        list(
-            levels(
-                [PricedPeriod(MIDNIGHT + i * HOUR_S, price, None) for i, price in enumerate(prices)],
-                attrgetter("eur_mwh"),
-            ).values()
-        )
-        for prices in days
-    ]
+    expected = [levels(prices) for prices in days]
     code = LEVELS_OF_DAYS.format(folder=STATIC.as_uri(), midnight=MIDNIGHT)
     assert json.loads(asyncio.run(run_module(code, json.dumps(days)))) == expected
 

@@ -13,7 +13,7 @@ from tests.support.api.api_server import HOUR
 from tests.support.pages import sample_views
 from tunnihind.core.market import DAY_S, ESTONIA, FINLAND, HOUR_S, LATVIA
 from tunnihind.known import CovariateArchive, IssuedSeries
-from tunnihind.service.snapshot_updater import read_region_weather
+from tunnihind.service.page_context import read_region_weather
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 from tunnihind.web.options import PageOptions

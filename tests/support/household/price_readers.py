@@ -29,16 +29,16 @@ def instant(text: str) -> int:
 
 @dataclass(frozen=True)
 class EvccTariff:
-    """evcc's `custom` tariff.
+    """evcc's `custom` tariff with `charges` and `tax`.
 
-    The answer is JSON: a list of start, end and value. A rate is valid from its start until just before its end. A rate
-    longer than a quarter of an hour is split.
+    The answer is JSON: a list of start, end and value. evcc adds the charges to each value, and then the tax to the
+    sum. A rate is valid from its start until just before its end. A rate longer than a quarter of an hour is split.
     """
 
     rates: Mapping[int, float]
 
     @classmethod
-    def read(cls, text: str) -> EvccTariff:
+    def read(cls, text: str, *, charges: float = 0.0, tax: float = 0.0) -> EvccTariff:
         slots: dict[int, float] = {}
         for rate in json.loads(text):
             assert rate.keys() == {"start", "end", "value"}
@@ -47,7 +47,7 @@ class EvccTariff:
             assert isinstance(rate["value"], float | int)
             for slot in range(start, end, EVCC_SLOT_S):
                 assert slot not in slots, "two rates overlap"
-                slots[slot] = rate["value"]
+                slots[slot] = (rate["value"] + charges) * (1 + tax)
         return cls(slots)
 
     def at(self, ts: int) -> float | None:
