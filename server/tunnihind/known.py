@@ -112,7 +112,6 @@ class PriceArchive:
 
 
 def _gap_filled_prices(prices: PriceSeries, fallback: PriceSeries) -> PriceSeries:
-    """Return `prices` with its gaps filled by the prices of `fallback`, which covers the same periods."""
     filled = np.where(np.isnan(prices.eur_mwh), fallback.eur_mwh, prices.eur_mwh)
     return PriceSeries(prices.zone, prices.step_s, prices.start_ts, filled)
 

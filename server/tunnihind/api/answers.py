@@ -159,7 +159,6 @@ def _settled_prices_from(data: ServedData, start: int) -> Iterator[tuple[int, fl
 
 
 def _public_forecast(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, Percentiles]]:
-    """Yield the start and the forecast of each future hour of `run` in the public window."""
     if run is not None:
         yield from ((ts, hour) for ts, hour in periods_of_run(run) if now < ts <= limit)
 

@@ -108,7 +108,6 @@ def _handler_with_problems(
 
 
 def _refusal_answer(problems: ProblemMaker, error: web.HTTPException) -> web.Response:
-    """Return the problem answer for an error of aiohttp, such as an unknown path or a wrong method."""
     allowed = error.headers.get(hdrs.ALLOW)
     return problems.answer(error.status, fields={"Allow": ", ".join(allowed.split(","))} if allowed else None)
 

@@ -92,7 +92,6 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
 
 
 def _run_as_of(store: Store, market: Market, instant: int) -> Run | None:
-    """Make the hourly run from the data known at `instant`. If no forecast can be made, return None."""
     try:
         return make_runs(store, instant, market).hours
     except NothingToForecast:

@@ -249,10 +249,7 @@ class SingleStepForecaster:
         return self.forecaster.history_days
 
     def forecast(self, known: KnownData) -> Run | None:
-        """Return the run with the step `step_s`, for the same hours as the hourly run.
-
-        If no hourly run can be made, return None.
-        """
+        """Return the run with the step `step_s`, for the same hours as the hourly run."""
         if self.step_s == HOUR_S:
             return self.forecaster.forecast(known)
         runs = Runs.made_by(self.forecaster, known)

@@ -96,12 +96,10 @@ def _values_by_column(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _count_rows(table: Table, connection: Connection) -> int:
-    """Return the number of a table's rows, including damaged rows."""
     return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
 
 def _require_pipeline_stopped(source: Store) -> None:
-    """Raise StoreError if a server runs the pipeline on the source database."""
     holder = source.unguarded_lease().holder()
     with source.database.reading() as connection:
         now = source.database.system.now(connection)
@@ -110,7 +108,6 @@ def _require_pipeline_stopped(source: Store) -> None:
 
 
 def _require_empty(target: Database, connection: Connection) -> None:
-    """Raise StoreError if one of Tunnihind's tables in the target database has rows."""
     found = inspect(connection).get_table_names()
     for table in metadata.sorted_tables:
         if table.name in found and _count_rows(table, connection):

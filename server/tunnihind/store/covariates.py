@@ -163,7 +163,6 @@ def _superseded_keys(
 def _without_superfluous(
     connection: Connection, name: str, issues: Sequence[IssuedSeries], superfluous: FindSuperfluous
 ) -> list[IssuedSeries]:
-    """Return `issues` without the forecasts that `CovariateBook.delete_superfluous` would delete."""
     if not issues:
         return []
     given = {issue.issued_ts: issue.run_ts for issue in issues}
@@ -203,7 +202,6 @@ def _archive_by_covariate(named: Iterable[tuple[str, IssuedSeries]]) -> Covariat
 def _without_known_weather_runs(
     connection: Connection, name: str, issues: Sequence[IssuedSeries]
 ) -> list[IssuedSeries]:
-    """Return `issues` except forecasts from a weather run that is already stored for this covariate."""
     runs = {issue.run_ts for issue in issues if issue.run_ts is not None}
     if not runs:
         return list(issues)
@@ -237,7 +235,6 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 def _stored_forecasts(
     connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows
 ) -> dict[int, IssuedSeries]:
-    """Return a covariate's stored forecasts from the first to the last issue in `issues`, by instant of issue."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}

@@ -127,7 +127,7 @@ class Lease:
                 connection.execute(delete(table).where(*self._own_row))
 
     def holder(self) -> Holder | None:
-        """Return the recorded holder, even if it is dead. If no holder is recorded, return None. Raises StoreError."""
+        """Return the recorded holder, even if it is dead. Raises StoreError."""
         with self._database.reading() as connection:
             row = self._read_row(connection)
         return None if row is None else Holder(row.host, row.pid, row.beat_ts)
@@ -182,7 +182,6 @@ class Lease:
         return silent_s <= EXPIRES_AFTER_S
 
     def _seconds_since_renewal(self, holder: _LeaseRow) -> float:
-        """Return the seconds since this process first read the holder's last renewal of the lease."""
         if holder != self._watched:
             self._watched, self._watched_since = holder, self._steady()
         return self._steady() - self._watched_since

@@ -179,7 +179,7 @@ class PriceBook:
             self._state.record_price_change(connection, at)
 
     def newest_ts(self, zone: Zone) -> int | None:
-        """Return the start of a zone's last period with a price, or None if there is no price. Raises StoreError."""
+        """Return the start of a zone's last period with a price. Raises StoreError."""
         with self._database.reading() as connection:
             # `between` leaves out damaged instants, such as text.
             query = select(func.max(table.c.ts)).where(

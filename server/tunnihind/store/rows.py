@@ -110,7 +110,7 @@ class TableRows[Row: StoredRow, Found]:
     def first_sound_object(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Found | None:
-        """Return the object for the first sound row. If no row is sound, return None."""
+        """Return the object for the first sound row."""
         with closing(self.read(connection, *where, order_by=order_by)) as found:
             return next(found, None)
 

@@ -70,7 +70,7 @@ class RunBook:
             self._state.record_served_change(connection)
 
     def newest(self, key: SeriesKey, as_of: int | None = None) -> Run | None:
-        """Return the newest run of a series. If there is no run, return None. Raises StoreError.
+        """Return the newest run of a series. Raises StoreError.
 
         If `as_of` is given, runs made after `as_of` are left out.
         """
@@ -113,7 +113,7 @@ class RunBook:
         self._state.write_served_fact(_score_key(key), None if score is None else asdict(score))
 
     def backtest_score(self, key: SeriesKey) -> BacktestScore | None:
-        """Return the stored backtest score of a series, or None if there is no score. Raises StoreError."""
+        """Return the stored backtest score of a series. Raises StoreError."""
         found: BacktestScore | None = self._state.read(_score_key(key), BacktestScore | None)
         return found
 
@@ -175,7 +175,7 @@ class ScenarioBook:
         self.rows = TableRows(scenarios_table, _ScenariosRow, row_mapper(_scenarios), database)
 
     def newest(self, zone: Zone) -> Scenarios | None:
-        """Return the scenarios of a zone, or None if there are no scenarios. Raises StoreError."""
+        """Return the scenarios of a zone. Raises StoreError."""
         with self._database.reading() as connection:
             return self.rows.first_sound_object(connection, scenarios_table.c.zone == zone)
 

@@ -100,7 +100,7 @@ class ScoreBook:
             return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
     def newest_issue_day(self, zone: Zone) -> date | None:
-        """Return the issue day of a zone's newest scores, or None if the zone has no scores. Raises StoreError."""
+        """Return the issue day of a zone's newest scores. Raises StoreError."""
         with self._database.reading() as connection:
             newest = self.rows.first_sound_object(
                 connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),)

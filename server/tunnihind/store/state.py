@@ -98,8 +98,7 @@ class StateBook:
     def last_refresh(self) -> int | None:
         """Return the instant at which the pipeline last processed a price source's answer. Raises StoreError.
 
-        An answer doesn't count if all its prices are held back because the source is off. If no answer has been
-        processed, return None.
+        An answer doesn't count if all its prices are held back because the source is off.
         """
         found: int | None = self.read(_LAST_REFRESH_KEY, Instant)
         return found
@@ -137,7 +136,7 @@ class StateBook:
         self.record_served_change(connection)
 
     def prices_changed_at(self) -> int | None:
-        """Return the instant of the last change to prices, or None if no change is recorded. Raises StoreError."""
+        """Return the instant of the last change to prices. Raises StoreError."""
         found: int | None = self.read(_PRICES_CHANGED_KEY, Instant)
         return found
 

@@ -114,7 +114,7 @@ class _Frame:
 
 
 def draw_chart(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, display: Display) -> Drawing | None:
-    """Draw the periods of today and of later days. If there are no such periods, return None."""
+    """Draw the periods of today and of later days."""
     today = display.local_day(now)
     shown = [period for period in periods if display.local_day(period.ts) >= today]
     if not shown:

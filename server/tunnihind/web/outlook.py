@@ -424,11 +424,9 @@ class _SentenceWriter:
         return self._text("outlook.betweenAtLeast" if is_to_last else "outlook.between", start=start, end=end)
 
     def _periods_ahead(self, day: date) -> list[PricedPeriod]:
-        """Return the known periods of a day from the current hour on."""
         return [period for period in self._days[day] if period.ts >= floor_hour(self._now)]
 
     def _described_periods(self, outlook: DayOutlook) -> list[PricedPeriod]:
-        """Return the periods that a day's sentence describes."""
         if outlook.usual is not None:
             return self._periods_ahead(outlook.day)
         return self._periods_within(outlook.day, outlook.spans)

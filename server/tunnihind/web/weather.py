@@ -118,7 +118,7 @@ class WeatherStrip:
 
 
 def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, display: Display) -> WeatherStrip | None:
-    """Draw the weather up to the end of the chart. If there are no prices or no weather to draw, return None."""
+    """Draw the weather up to the end of the chart."""
     if weather is None or drawing is None or weather.start_ts >= drawing.end:
         return None
     hours = -((weather.start_ts - drawing.end) // HOUR_S)

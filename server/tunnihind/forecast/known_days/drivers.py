@@ -251,7 +251,6 @@ def _without_typing_errors(load: Floats32) -> Floats32:
 
 
 def _far_driver(parts: list[_Part], next_day: Mapping[tuple[str, str], _Part], fit_row: int) -> tuple[str, _Driver]:
-    """Combine the parts of one region into the region's driver. Return the driver's name and the driver."""
     region, kind = parts[0].key
     if len(parts) == 1:
         return f"{kind}_{region}", (_members_of(parts), parts[0].values)

@@ -75,7 +75,7 @@ class Quantity(NamedTuple):
 
 
 def parse_quantity(name: str) -> Quantity | None:
-    """Return the quantity to which a covariate's name refers. If the model doesn't know the name, return None."""
+    """Return the quantity to which a covariate's name refers."""
     if found := _MEGAWATTS.fullmatch(name):
         zone, kind, is_weather = found["zone"], found["kind"], False
     elif (found := _POINT.fullmatch(name)) and found["variable"] in WEATHER_KINDS:

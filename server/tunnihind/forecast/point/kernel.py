@@ -65,7 +65,6 @@ def kernel_inputs(rows: InputRows, lead: int) -> Floats32:
 
 
 def _group_inputs(group: str, rows: InputRows, block: int) -> list[Floats]:
-    """Return the inputs from one group of columns, as arrays with one row for each day."""
     names = rows.names
     if not names.in_group(group):
         return []

@@ -259,7 +259,6 @@ class Postgresql(DatabaseSystem):
 
 
 def _require_supported_server(connection: Connection, name: str) -> None:
-    """Make sure that the server's version and the database's encoding are supported. Raises StoreError."""
     info = _driver_connection(connection).info
     version = info.server_version // 10_000
     if version < OLDEST_VERSION:

@@ -192,7 +192,6 @@ def file_mode(path: Path | None) -> int:
 
 
 def _file_identity(path: Path | None) -> tuple[int, int] | None:
-    """Return the device and inode numbers of a file. If there is no file, return None."""
     try:
         found = None if path is None else path.stat()
     except OSError:
