@@ -1,13 +1,13 @@
 """The calendar of plans in the nights in which Home Assistant's local clock changes."""
 
 from datetime import datetime
-from typing import Any
 
 import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
 from tests.support.household.home import DAY_S, PLAN_ID, Home, MakeHome, instant, iso
+from tests.support.household.steering import call
 from tunnihind.core.market import HOUR_S, QUARTER_S
 
 SPRING = "2026-03-29T01:00:00Z"
@@ -59,30 +59,16 @@ async def home_before(
 
 async def events_between(home: Home, start: int, end: int) -> list[tuple[datetime, datetime]]:
     """Ask the calendar for the local times of the events between two instants."""
-    answer: Any = await home.hass.services.async_call(
-        "calendar",
-        "get_events",
-        {
-            "entity_id": home.state("calendar", "plans").entity_id,
-            "start_date_time": iso(start),
-            "end_date_time": iso(end),
-        },
-        blocking=True,
-        return_response=True,
-    )
-    [calendar] = answer.values()
+    asked = {"start_date_time": iso(start), "end_date_time": iso(end)}
+    calendar = home.state("calendar", "plans").entity_id
+    answer = await call(home, "calendar.get_events", answers=True, entity_id=calendar, **asked)
     return [
         (
             dt_util.as_local(datetime.fromisoformat(event["start"])),
             dt_util.as_local(datetime.fromisoformat(event["end"])),
         )
-        for event in calendar["events"]
+        for event in answer[calendar]["events"]
     ]
-
-
-def seconds(moment: datetime) -> int:
-    """Return the UTC seconds of a moment, rounded to the nearest second."""
-    return round(moment.timestamp())
 
 
 def is_on(home: Home) -> bool:
@@ -90,20 +76,7 @@ def is_on(home: Home) -> bool:
 
 
 @pytest.mark.parametrize(("zone", "change", "by", "pieces"), NIGHTS)
-async def test_the_calendar_is_on_exactly_while_a_window_runs(
-    hass: HomeAssistant, make_home: MakeHome, zone: str, change: str, by: str, pieces: Pieces
-) -> None:
-    await hass.config.async_set_time_zone(zone)
-    home = await home_before(make_home, change, pieces, by)
-    assert home.state("calendar", "plans").attributes["message"] == "Plan"
-    for minute in range(-180, 180, 15):
-        await home.at(instant(change) + minute * 60)
-        runs = any(begins <= minute < ends for begins, ends in pieces)
-        assert (minute, home.is_on("window", PLAN_ID), is_on(home)) == (minute, runs, runs)
-
-
-@pytest.mark.parametrize(("zone", "change", "by", "pieces"), NIGHTS)
-async def test_all_events_go_forward_by_the_local_clock_and_cover_the_pieces(
+async def test_the_calendar_is_on_in_the_pieces_and_its_events_go_forward_by_the_clock(
     hass: HomeAssistant, make_home: MakeHome, zone: str, change: str, by: str, pieces: Pieces
 ) -> None:
     await hass.config.async_set_time_zone(zone)
@@ -112,13 +85,18 @@ async def test_all_events_go_forward_by_the_local_clock_and_cover_the_pieces(
     events = await events_between(home, at - 4 * HOUR_S, at + 4 * HOUR_S)
     # Both times have Home Assistant's zone, so Python compares them by the clock, too.
     assert all(start < end for start, end in events)
-    shown = [(seconds(start), seconds(end)) for start, end in events]
+    shown = [(round(start.timestamp()), round(end.timestamp())) for start, end in events]
     assert shown == sorted(shown)
     quarters = [quarter for start, end in shown for quarter in range(start, end, QUARTER_S)]
     assert quarters == [at + minute * 60 for begins, ends in pieces for minute in range(begins, ends, 15)]
     for quarter in range(at - 2 * HOUR_S, at + 2 * HOUR_S, QUARTER_S):
         found = await events_between(home, quarter, quarter + QUARTER_S)
         assert bool(found) is (quarter in quarters)
+    assert home.state("calendar", "plans").attributes["message"] == "Plan"
+    for quarter in range(at - 3 * HOUR_S, at + 3 * HOUR_S, QUARTER_S):
+        await home.at(quarter)
+        runs = quarter in quarters
+        assert (quarter, home.is_on("window", PLAN_ID), is_on(home)) == (quarter, runs, runs)
 
 
 @pytest.mark.parametrize("minute", [-30, 15])

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -17,8 +16,10 @@ from custom_components.tunnihind.diagnostics import async_get_config_entry_diagn
 from tests.integration.household.test_entities import enable_all
 from tests.support.api.api_documents import ABOUT
 from tests.support.household import recording_proxy as paths
-from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
+from tests.support.household.automations import restart
+from tests.support.household.home import PLAN_ID, Home, MakeHome, instant, iso
 from tests.support.household.recording_proxy import RecordingProxy
+from tests.support.household.steering import call, update
 from tunnihind.core.market import HOUR_S
 
 CHEAP = {instant("2026-01-14T01:00:00+02:00"), instant("2026-01-14T03:00:00+02:00")}
@@ -31,7 +32,7 @@ async def diagnostics_of(home: Home) -> str:
     return json.dumps(told, cls=ExtendedJSONEncoder)
 
 
-async def test_diagnostics_have_the_known_prices_and_the_plans_decisions(home: Home) -> None:
+async def test_diagnostics_have_prices_decisions_and_the_changes_beside_the_plans_forms(home: Home) -> None:
     told = json.loads(await diagnostics_of(home))
     assert told["contact"]["answered_at"] == home.now
     assert told["last_update_success"] is True
@@ -39,11 +40,15 @@ async def test_diagnostics_have_the_known_prices_and_the_plans_decisions(home: H
     assert told["about"]["vat_rate"] == 0.22
     hour = home.now - home.now % HOUR_S
     assert told["answer"]["settled"][str(hour)] == home.price_of(hour)
-    assert {"price": home.consumer_price(hour), "start": hour}.items() <= next(
-        each for each in told["household"] if each["start"] == hour
-    ).items()
+    assert home.consumer_price(hour) in [each["price"] for each in told["household"] if each["start"] == hour]
     assert told["plans"][PLAN_ID]["kind"] == "Decision"
     assert told["ledger"][PLAN_ID]["since"] == home.now
+    assert told["steered"][PLAN_ID]["changes"] == {}
+    await update(home, deadline="07:00", enabled=False)
+    told = json.loads(await diagnostics_of(home))
+    assert told["steered"][PLAN_ID]["changes"] == {"deadline": "07:00:00"}
+    assert told["steered"][PLAN_ID]["enabled"] is False
+    assert told["plans"][PLAN_ID]["reason"] == "switched_off"
 
 
 async def test_diagnostics_have_no_addresses_or_identities(
@@ -73,17 +78,7 @@ async def test_diagnostics_of_a_server_without_identity(proxied_home: Home, prox
     assert told["plans"][PLAN_ID] == {"kind": "NoWindow", "reason": "above_cap", "last_run": None, "rest": []}
 
 
-async def test_diagnostics_have_the_changes_beside_the_plans_forms(hass: HomeAssistant, home: Home) -> None:
-    assert json.loads(await diagnostics_of(home))["steered"][PLAN_ID]["changes"] == {}
-    target = {"entity_id": home.state("binary_sensor", "window", PLAN_ID).entity_id}
-    await hass.services.async_call(DOMAIN, "update_plan", {"deadline": "07:00", "enabled": False}, True, target=target)
-    told = json.loads(await diagnostics_of(home))
-    assert told["steered"][PLAN_ID]["changes"] == {"deadline": "07:00:00"}
-    assert told["steered"][PLAN_ID]["enabled"] is False
-    assert told["plans"][PLAN_ID]["reason"] == "switched_off"
-
-
-async def test_system_health_shows_whether_the_server_answers(hass: HomeAssistant, home: Home) -> None:
+async def test_system_health_shows_whether_the_server_answers_if_there_is_one(hass: HomeAssistant, home: Home) -> None:
     assert await async_setup_component(hass, "system_health", {})
     await home.settle()
     info = await get_system_health_info(hass, DOMAIN)
@@ -94,10 +89,6 @@ async def test_system_health_shows_whether_the_server_answers(hass: HomeAssistan
     await home.server.runner.cleanup()
     info = await get_system_health_info(hass, DOMAIN)
     assert (await info["can_reach_server"])["error"] == "unreachable"
-
-
-async def test_system_health_without_a_server_says_so(hass: HomeAssistant, home: Home) -> None:
-    assert await async_setup_component(hass, "system_health", {})
     await hass.config_entries.async_unload(home.entry.entry_id)
     assert await get_system_health_info(hass, DOMAIN) == {"servers": 0}
 
@@ -105,7 +96,7 @@ async def test_system_health_without_a_server_says_so(hass: HomeAssistant, home:
 async def test_the_accuracy_sensors_show_the_servers_backtest(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    document = await _own_answer(proxied_home)
+    document = json.loads((await proxied_home.server.ask(paths.FORECAST)).body)
     backtest = {"mae": 12.5, "baselineMae": 31.25, "skill": 0.6, "horizonH": 24}
     proxy.answer(paths.FORECAST, data={**document, "backtest": backtest})
     await proxied_home.add()
@@ -126,24 +117,12 @@ async def busy(make_home: MakeHome) -> Home:
     return home
 
 
-def events_of(answer: Any) -> list[tuple[str, int, int]]:  # noqa: ANN401  an action's response
-    [calendar] = answer.values()
-    return [(event["summary"], instant(event["start"]), instant(event["end"])) for event in calendar["events"]]
-
-
 async def ask_calendar(home: Home, start: int, hours: int) -> list[tuple[str, int, int]]:
-    answer = await home.hass.services.async_call(
-        "calendar",
-        "get_events",
-        {
-            "entity_id": home.state("calendar", "plans").entity_id,
-            "start_date_time": datetime.fromtimestamp(start, UTC).isoformat(),
-            "end_date_time": (datetime.fromtimestamp(start, UTC) + timedelta(hours=hours)).isoformat(),
-        },
-        blocking=True,
-        return_response=True,
-    )
-    return events_of(answer)
+    """Return the titles and times of the calendar's events in a number of hours from `start` on."""
+    asked = {"start_date_time": iso(start), "end_date_time": iso(start + hours * HOUR_S)}
+    calendar = home.state("calendar", "plans").entity_id
+    answer = await call(home, "calendar.get_events", answers=True, entity_id=calendar, **asked)
+    return [(event["summary"], instant(event["start"]), instant(event["end"])) for event in answer[calendar]["events"]]
 
 
 def windows(home: Home, *plans: str) -> list[tuple[str, int, int]]:
@@ -156,15 +135,11 @@ def windows(home: Home, *plans: str) -> list[tuple[str, int, int]]:
     return sorted(pieces, key=lambda piece: piece[1])
 
 
-async def test_the_calendar_has_the_pieces_of_all_windows_in_the_order_of_time(busy: Home) -> None:
+async def test_the_calendar_has_the_pieces_of_all_windows_in_the_time_that_is_asked_for(busy: Home) -> None:
     events = await ask_calendar(busy, busy.now, 48)
     assert events == windows(busy, "car", "pump")
     assert len(events) == 3
-
-
-async def test_the_calendar_answers_for_the_time_that_is_asked_for(busy: Home) -> None:
-    first, *_ = windows(busy, "car", "pump")
-    begins, ends = first[1], first[2]
+    first, begins, ends = events[0], events[0][1], events[0][2]
     assert first in await ask_calendar(busy, ends - HOUR_S, 1)
     assert first not in await ask_calendar(busy, ends, 1)
     assert first not in await ask_calendar(busy, begins - HOUR_S, 1)
@@ -181,7 +156,7 @@ async def test_the_calendar_shows_the_next_piece_and_is_on_while_one_runs(busy: 
 
 
 async def test_the_calendar_keeps_two_weeks_of_past_windows_over_a_restart(
-    hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
+    make_home: MakeHome,
 ) -> None:
     begins = instant("2026-01-14T00:00:00+02:00")
     home = await make_home("2026-01-14T00:00:00+02:00", price_of=lambda start: 0.0 if start in CHEAP else 50.0)
@@ -189,27 +164,13 @@ async def test_the_calendar_keeps_two_weeks_of_past_windows_over_a_restart(
     ran = windows(home, "car")
     await home.at(begins + 6 * HOUR_S)
     assert await ask_calendar(home, begins, 6) == ran
-    await hass.config_entries.async_unload(home.entry.entry_id)
-    await hass.config_entries.async_setup(home.entry.entry_id)
-    await home.settle()
+    await restart(home)
     assert await ask_calendar(home, begins, 6) == ran
     for days, kept in ((14, ran), (15, [])):
         home.set_clock(begins + days * 24 * HOUR_S)
         home.serve()
         await home.poll()
         assert await ask_calendar(home, begins, 6) == kept
-
-
-async def test_a_calendar_without_windows_is_empty(make_home: MakeHome) -> None:
-    home = await make_home()
-    await home.add(plans={PLAN_ID: {"duration": 60, "price_cap": -9}})
-    assert home.state("calendar", "plans").state == "off"
-    assert await ask_calendar(home, home.now, 48) == []
-
-
-async def _own_answer(home: Home) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((await home.server.ask(paths.FORECAST)).body)
-    return document
 
 
 def accuracy(**plans: Any) -> dict[str, Any]:  # noqa: ANN401  figures of a JSON document
@@ -220,19 +181,6 @@ def accuracy(**plans: Any) -> dict[str, Any]:  # noqa: ANN401  figures of a JSON
     week = {"hours": 4, "n": 24, "share": 0.823, "baselineShare": 0.577}
     windows = [{"days": days, "decisions": {"byDaysAhead": [ahead], "week": week}} for days in (7, 30, 90)]
     return {"windows": windows}
-
-
-async def test_the_caught_saving_is_the_servers_score(
-    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
-) -> None:
-    proxy.answer(paths.ACCURACY, data=accuracy())
-    await proxied_home.add()
-    assert paths.ACCURACY not in {asked.path for asked in proxy.asked}  # nobody has enabled the sensor
-    await enable_all(hass, proxied_home)
-    saving = proxied_home.state("sensor", "forecast_saving")
-    assert (saving.state, saving.attributes["unit_of_measurement"]) == ("83.8", "%")
-    told = ("days", "last_weeks_prices", "within_a_week", "boiler_euros_a_year", "boiler_euros_possible")
-    assert [saving.attributes[name] for name in told] == [29, 71.1, 82.3, 152.6, 182.6]
 
 
 async def test_home_assistants_start_does_not_wait_for_the_saving(
@@ -252,12 +200,17 @@ async def test_home_assistants_start_does_not_wait_for_the_saving(
     await home.settle()
 
 
-async def test_the_saving_is_asked_for_once_an_hour_and_outlives_a_failure(
+async def test_the_caught_saving_is_the_servers_score_of_the_hour_and_outlives_a_failure(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     proxy.answer(paths.ACCURACY, data=accuracy())
     await proxied_home.add()
+    assert paths.ACCURACY not in {asked.path for asked in proxy.asked}  # nobody has enabled the sensor
     await enable_all(hass, proxied_home)
+    saving = proxied_home.state("sensor", "forecast_saving")
+    assert (saving.state, saving.attributes["unit_of_measurement"]) == ("83.8", "%")
+    told = ("days", "last_weeks_prices", "within_a_week", "boiler_euros_a_year", "boiler_euros_possible")
+    assert [saving.attributes[name] for name in told] == [29, 71.1, 82.3, 152.6, 182.6]
     proxy.asked.clear()
     await proxied_home.at(proxied_home.now + 3700)
     assert [asked.path for asked in proxy.asked].count(paths.ACCURACY) == 1

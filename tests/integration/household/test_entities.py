@@ -4,7 +4,7 @@ import json
 
 import pytest
 from homeassistant.components.recorder.db_schema import MAX_STATE_ATTRS_BYTES, StateAttributes
-from homeassistant.const import EVENT_STATE_CHANGED, EntityCategory
+from homeassistant.const import EVENT_STATE_CHANGED
 from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
@@ -14,41 +14,11 @@ from custom_components.tunnihind.entity import ValueSensor
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.core.market import HOUR_S
 
-HUB = {
-    "sensor": {
-        "current_price", "next_price", "price_level", "average_today", "lowest_today", "highest_today",
-        "average_tomorrow", "lowest_tomorrow", "highest_tomorrow", "forecast", "settled_until",
-    },
-    "binary_sensor": {"cheap_hour", "negative_price", "tomorrow_known", "data_problem"},
-    "calendar": {"plans"},
-}  # fmt: skip
-ON_DEMAND = {
-    "current_price_cents", "price_list", "price_rank", "forecast_made_at", "data_refreshed", "forecast_error",
-    "forecast_baseline_error", "forecast_skill", "forecast_saving", "spread_today", "average_ahead",
-}  # fmt: skip
-PLAN = {
-    "sensor": {
-        "window_start", "window_end", "window_average", "window_saving", "window_chance", "status", "last_saving",
-    },
-    "binary_sensor": {"window"},
-    "switch": {"enabled"},
-}  # fmt: skip
-PLAN_ON_DEMAND = {
-    "window_forecast_share", "time_until_window", "window_time_left", "duration", "price_cap", "earliest", "deadline",
-}  # fmt: skip
-DIAGNOSTIC = {
-    "settled_until", "forecast_made_at", "data_refreshed", "forecast_error", "forecast_baseline_error",
-    "forecast_skill", "forecast_saving", "data_problem",
-}  # fmt: skip
 LISTS = {"raw_yesterday", "raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates"}
 
 
 def registered(hass: HomeAssistant) -> list[er.RegistryEntry]:
     return [entry for entry in er.async_get(hass).entities.values() if entry.platform == DOMAIN]
-
-
-def keys(entries: list[er.RegistryEntry]) -> set[str]:
-    return {entry.unique_id.split("_", 1)[1] for entry in entries}
 
 
 async def enable_all(hass: HomeAssistant, home: Home) -> None:
@@ -64,34 +34,12 @@ def recorded_of(state: State) -> bytes:
     return StateAttributes.shared_attrs_bytes_from_event(Event(EVENT_STATE_CHANGED, changed), dialect=None)
 
 
-async def test_entities_that_most_homes_need_are_enabled_and_others_on_demand(hass: HomeAssistant, home: Home) -> None:
-    entries = registered(hass)
-    for platform in ("sensor", "binary_sensor", "calendar", "switch"):
-        shown = [entry for entry in entries if entry.domain == platform and not entry.disabled]
-        assert keys(shown) == HUB.get(platform, set()) | PLAN.get(platform, set())
-    hidden = [entry for entry in entries if entry.disabled]
-    assert keys(hidden) == ON_DEMAND | PLAN_ON_DEMAND
-    assert {entry.disabled_by for entry in hidden} == {er.RegistryEntryDisabler.INTEGRATION}
-
-
-async def test_entities_about_the_data_are_diagnostic(hass: HomeAssistant, home: Home) -> None:
-    assert {
-        key for entry in registered(hass) if entry.entity_category is EntityCategory.DIAGNOSTIC for key in keys([entry])
-    } == DIAGNOSTIC
-
-
-async def test_entities_are_on_the_servers_device_and_a_plans_on_the_plans(hass: HomeAssistant, home: Home) -> None:
-    registry = dr.async_get(hass)
-    owners: dict[str, set[str]] = {}
+async def test_a_plans_entities_are_on_its_device_and_all_others_on_the_servers(
+    hass: HomeAssistant, home: Home
+) -> None:
+    devices = {device.name: device.id for device in dr.async_entries_for_config_entry(dr.async_get(hass), "entry")}
     for entry in registered(hass):
-        assert entry.device_id
-        owners.setdefault(entry.device_id, set()).update(keys([entry]))
-    devices = {device.name: device for device in dr.async_entries_for_config_entry(registry, "entry")}
-    server, plan = devices["Tunnihind"], devices["Plan"]
-    assert owners[plan.id] == PLAN["sensor"] | PLAN["binary_sensor"] | PLAN["switch"] | PLAN_ON_DEMAND
-    assert owners[server.id] == HUB["sensor"] | HUB["binary_sensor"] | HUB["calendar"] | ON_DEMAND
-    assert plan.via_device_id == server.id
-    assert {entry.config_subentry_id for entry in registered(hass) if entry.device_id == plan.id} == {PLAN_ID}
+        assert entry.device_id == devices["Plan" if entry.config_subentry_id == PLAN_ID else "Tunnihind"]
 
 
 async def test_every_entity_has_a_state_once_enabled(hass: HomeAssistant, make_home: MakeHome) -> None:
@@ -99,10 +47,11 @@ async def test_every_entity_has_a_state_once_enabled(hass: HomeAssistant, make_h
     await home.add(plans={PLAN_ID: {**DEFAULT_PLAN, "earliest": "15:00:00", "deadline": "07:00:00", "price_cap": 99}})
     await enable_all(hass, home)
     silent = {state.entity_id for state in hass.states.async_all() if state.state in {"unknown", "unavailable"}}
-    accuracy = {home.state("sensor", key).entity_id for key in ON_DEMAND if key.startswith("forecast_")}
-    made_at = home.state("sensor", "forecast_made_at").entity_id
+    accuracy = {
+        home.state("sensor", f"forecast_{key}").entity_id for key in ("error", "baseline_error", "skill", "saving")
+    }
     no_window_yet = home.state("sensor", "last_saving", PLAN_ID).entity_id
-    assert silent == accuracy - {made_at} | {no_window_yet}  # the server has no backtest
+    assert silent == accuracy | {no_window_yet}  # the server has no backtest
     assert instant(home.value("forecast_made_at")) == home.now
     assert instant(home.value("data_refreshed")) == home.now
     assert instant(home.value("settled_until")) == instant(PUBLISHED_TOMORROW)

@@ -34,22 +34,31 @@ def timers(hass: HomeAssistant) -> list[asyncio.TimerHandle]:
     return [handle for handle, text in told.items() if DOMAIN in text]
 
 
-async def test_unloading_stops_polls_and_timers_and_deletes_repairs(
-    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
+async def test_unloading_stops_polls_timers_and_repairs_and_removal_leaves_nothing(
+    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy, hass_storage: dict[str, object]
 ) -> None:
     await proxied_home.add()
     proxy.refuse(500)
     await proxied_home.at(proxied_home.now + 3 * HOUR_S)
-    assert issues(hass) == {"server_unreachable_entry"}
     assert timers(hass)
-    assert await hass.config_entries.async_unload(proxied_home.entry.entry_id)
-    await proxied_home.settle()
+    assert await hass.config_entries.async_unload("entry")
     assert proxied_home.entry.state is ConfigEntryState.NOT_LOADED
-    assert issues(hass) == set()
-    assert timers(hass) == []
+    assert (issues(hass), timers(hass)) == (set(), [])
     proxy.asked.clear()
     await proxied_home.at(proxied_home.now + HOUR_S)
     assert proxy.asked == []
+
+    await hass.config_entries.async_setup("entry")
+    await proxied_home.settle()
+    assert issues(hass) == {"server_unreachable_entry"}
+    assert "tunnihind.entry" in hass_storage
+    await hass.config_entries.async_remove("entry")
+    await proxied_home.at(proxied_home.now + HOUR_S)
+    assert "tunnihind.entry" not in hass_storage
+    assert identities(hass) == {}
+    assert dr.async_entries_for_config_entry(dr.async_get(hass), "entry") == []
+    assert hass.states.async_all() == []
+    assert (issues(hass), timers(hass)) == (set(), [])
 
 
 async def test_a_reload_goes_on_where_it_was(hass: HomeAssistant, home: Home) -> None:
@@ -61,24 +70,6 @@ async def test_a_reload_goes_on_where_it_was(hass: HomeAssistant, home: Home) ->
     assert float(home.value("current_price")) == home.consumer_price(instant("2026-01-14T11:00:00+02:00"))
 
 
-async def test_removal_leaves_nothing_behind(
-    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy, hass_storage: dict[str, object]
-) -> None:
-    await proxied_home.add()
-    proxy.refuse(500)
-    await proxied_home.at(proxied_home.now + 3 * HOUR_S)
-    assert "tunnihind.entry" in hass_storage
-    await hass.config_entries.async_remove(proxied_home.entry.entry_id)
-    await proxied_home.settle()
-    await proxied_home.at(proxied_home.now + HOUR_S)
-    assert "tunnihind.entry" not in hass_storage
-    assert identities(hass) == {}
-    assert dr.async_entries_for_config_entry(dr.async_get(hass), "entry") == []
-    assert issues(hass) == set()
-    assert hass.states.async_all() == []
-    assert timers(hass) == []
-
-
 async def test_an_entry_that_never_loaded_can_be_removed(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home()
     await home.server.runner.cleanup()
@@ -88,7 +79,7 @@ async def test_an_entry_that_never_loaded_can_be_removed(hass: HomeAssistant, ma
     assert timers(hass) == []
 
 
-async def test_entities_stay_the_same_after_any_change(
+async def test_entities_stay_and_device_and_polls_follow_after_any_change(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     await proxied_home.add()
@@ -116,26 +107,12 @@ async def test_entities_stay_the_same_after_any_change(
         assert entry.state is ConfigEntryState.LOADED
         assert identities(hass) == before
         assert proxied_home.value("current_price") != "unavailable"
-
-
-async def test_the_servers_device_is_called_as_its_entry(hass: HomeAssistant, home: Home) -> None:
-    hass.config_entries.async_update_entry(home.entry, title="Price")
-    await home.settle()
     devices = dr.async_entries_for_config_entry(dr.async_get(hass), "entry")
     assert [device.name for device in devices if device.via_device_id is None] == ["Price"]
-
-
-async def test_after_a_new_address_polls_go_there(
-    hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
-) -> None:
-    await proxied_home.add()
-    url = f"http://127.0.0.1:{proxy.upstream}"
-    hass.config_entries.async_update_entry(proxied_home.entry, data={**proxied_home.entry.data, "url": url})
-    await proxied_home.settle()
     proxy.asked.clear()
     await proxied_home.at(proxied_home.now + HOUR_S)
-    assert proxy.asked == []
-    assert proxied_home.entry.runtime_data.last_update_success
+    assert proxy.asked == [], "a request went to the old address"
+    assert entry.runtime_data.last_update_success
 
 
 async def test_two_servers_live_side_by_side(hass: HomeAssistant, make_home: MakeHome) -> None:
@@ -165,20 +142,6 @@ async def test_two_servers_live_side_by_side(hass: HomeAssistant, make_home: Mak
     assert issues(hass) == set()
     await home.at(hour + 4 * HOUR_S)
     assert float(home.value("current_price")) == home.consumer_price(hour + 4 * HOUR_S)
-
-
-async def test_a_plan_that_cannot_be_used_is_unavailable_and_the_others_work(
-    hass: HomeAssistant, make_home: MakeHome
-) -> None:
-    home = await make_home()
-    await home.add(plans={PLAN_ID: {"duration": 60, "split": False}, "broken": {"duration": 7}})
-    assert home.entry.state is ConfigEntryState.LOADED
-    assert home.state("binary_sensor", "window", "broken").state == "unavailable"
-    assert home.state("binary_sensor", "window", PLAN_ID).state in {"on", "off"}
-    subentry = home.entry.subentries["broken"]
-    hass.config_entries.async_update_subentry(home.entry, subentry, data={"duration": 120})
-    await home.settle()
-    assert home.state("binary_sensor", "window", "broken").state in {"on", "off"}
 
 
 async def test_other_kinds_of_subentries_are_left_alone(hass: HomeAssistant, home: Home) -> None:

@@ -7,7 +7,7 @@ import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
-from custom_components.tunnihind.const import KNOWS_TRIGGERS
+from tests.integration.household.test_diagnostics import ask_calendar
 from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
 from tunnihind.core.market import HOUR_S
 
@@ -93,52 +93,30 @@ async def test_energy_of_a_battery_in_expensive_hours_has_a_value_and_no_cost(
     assert abs(float(value.state) - 5 * max(prices(home).values())) < 0.01
 
 
-async def test_a_plan_of_an_unknown_kind_does_not_disturb_the_others(
-    make_home: MakeHome, caplog: pytest.LogCaptureFixture
+async def test_a_plan_that_cannot_be_used_is_unavailable_until_corrected_and_others_work(
+    hass: HomeAssistant, make_home: MakeHome, caplog: pytest.LogCaptureFixture
 ) -> None:
     home = await make_home(MORNING)
-    await home.add(plans={"newer": {"kind": "steadiest"}, PLAN_ID: CAR})
+    await home.add(plans={"newer": {"kind": "steadiest"}, "broken": {"duration": 7}, PLAN_ID: CAR})
     assert "kind: 'steadiest' is not one of cheapest" in caplog.text
-    assert home.value("status", "newer") == "unavailable"
-    assert home.value("status", PLAN_ID) == "planned"
+    assert [home.value("status", plan) for plan in ("newer", "broken", PLAN_ID)] == [
+        "unavailable",
+        "unavailable",
+        "planned",
+    ]
     assert home.value("saved_total", PLAN_ID) == "0.0"
     assert home.state("number", "energy", PLAN_ID).state == "22"
+    hass.config_entries.async_update_subentry(home.entry, home.entry.subentries["broken"], data={"duration": 120})
+    await home.settle()
+    assert home.value("status", "broken") == "planned"
 
 
-@pytest.mark.skipif(not KNOWS_TRIGGERS, reason="this Home Assistant is too old for triggers")
-async def test_triggers_and_conditions_accept_a_window_of_expensive_hours(
-    hass: HomeAssistant, make_home: MakeHome
-) -> None:
-    from custom_components.tunnihind.entities import automations  # noqa: PLC0415  not in older versions
-
-    home = await make_home(MORNING)
-    await home.add(plans={PLAN_ID: DEAR})
-    window = home.state("binary_sensor", "window", PLAN_ID).entity_id
-    start = home.state("sensor", "window_start", PLAN_ID).entity_id
-    assert automations.entities_with_translation_key(hass, {window, start}, "window") == {window}
-
-
-async def test_the_calendar_has_a_plan_by_a_price_limit_as_far_as_prices_are_known(
-    hass: HomeAssistant, make_home: MakeHome
-) -> None:
+async def test_the_calendar_has_a_plan_by_a_price_limit_as_far_as_prices_are_known(make_home: MakeHome) -> None:
     home = await make_home(
         "2026-01-14T18:00:00+02:00", settled_until="2026-01-16T01:00:00+02:00", price_of=lambda _: 50.0
     )
     await home.add(plans={PLAN_ID: {"kind": "below", "price_cap": 10}})
-    asked = {"start_date_time": "2026-01-14T12:00:00+02:00", "end_date_time": "2026-01-17T00:00:00+02:00"}
-    calendar = home.state("calendar", "plans").entity_id
-    answer: Any = await hass.services.async_call(
-        "calendar", "get_events", {"entity_id": calendar, **asked}, blocking=True, return_response=True
-    )
-    begins, ends = ([instant(event[edge]) for event in answer[calendar]["events"]] for edge in ("start", "end"))
-    assert [begins[0], ends[-1]] == [instant("2026-01-14T18:00:00+02:00"), instant("2026-01-16T01:00:00+02:00")]
-    assert ends[:-1] == begins[1:]
-
-
-async def test_a_plan_by_a_price_limit_is_on_in_exactly_the_hours_below_it(make_home: MakeHome) -> None:
-    home = await make_home(MORNING)
-    limit = sorted(prices(home).values())[10]
-    await home.add(plans={PLAN_ID: {"kind": "below", "price_cap": limit * 100}})
-    for start, price in prices(home).items():
-        await home.at(start)
-        assert home.is_on("window", PLAN_ID) is (price <= limit)
+    events = await ask_calendar(home, instant("2026-01-14T12:00:00+02:00"), 60)
+    assert events[0][1] == instant("2026-01-14T18:00:00+02:00")
+    assert events[-1][2] == instant("2026-01-16T01:00:00+02:00")
+    assert [end for _, _, end in events[:-1]] == [start for _, start, _ in events[1:]]

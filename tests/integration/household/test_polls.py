@@ -52,11 +52,24 @@ async def test_news_come_with_the_next_poll_and_a_new_etag(proxied_home: Home, p
     assert after.if_none_match != before.if_none_match
 
 
-async def test_a_poll_with_nothing_new_writes_no_state_at_all(hass: HomeAssistant, proxied_home: Home) -> None:
-    await proxied_home.add()
+@pytest.mark.parametrize("billed_by", ["hour", "quarter"])
+async def test_a_poll_with_nothing_new_writes_no_state_at_all(
+    hass: HomeAssistant, proxied_home: Home, billed_by: str
+) -> None:
+    proxied_home.serve_quarters()
+    await proxied_home.add(options={"billed_by": billed_by})
+    await proxied_home.at(instant("2026-01-14T10:30:30+02:00"))
     with record_state_changes(hass) as states:
-        await minutes_go_by(proxied_home, 9)
+        await minutes_go_by(proxied_home, 14)
     assert (states.changed, states.reported) == ({}, [])
+
+
+async def test_a_quarter_in_which_nothing_changes_changes_no_state(hass: HomeAssistant, proxied_home: Home) -> None:
+    await proxied_home.add()
+    await proxied_home.at(instant("2026-01-14T10:29:59+02:00"))
+    with record_state_changes(hass) as states:
+        await proxied_home.at(instant("2026-01-14T10:30:00+02:00"))
+    assert states.changed == {}
 
 
 async def test_an_answer_that_differs_only_in_its_time_writes_no_state_and_no_file(
@@ -74,28 +87,29 @@ async def test_an_answer_that_differs_only_in_its_time_writes_no_state_and_no_fi
     assert {poll.status for poll in proxy.polls()} == {HTTPStatus.OK}
 
 
-async def test_a_quarter_in_which_nothing_changes_changes_no_state(hass: HomeAssistant, proxied_home: Home) -> None:
-    await proxied_home.add()
-    await proxied_home.at(instant("2026-01-14T10:29:59+02:00"))
-    with record_state_changes(hass) as states:
-        await proxied_home.at(instant("2026-01-14T10:30:00+02:00"))
-    assert states.changed == {}
-
-
-async def test_a_new_hour_changes_only_the_entities_of_the_hour(hass: HomeAssistant, proxied_home: Home) -> None:
-    await proxied_home.add()
-    await minutes_go_by(proxied_home, 39)
+@pytest.mark.parametrize(
+    ("billed_by", "begins", "of_the_hour"),
+    [
+        ("hour", "2026-01-14T11:00:00+02:00", (("sensor", "price_level"), ("binary_sensor", "cheap_hour"))),
+        ("quarter", "2026-01-14T10:30:00+02:00", ()),
+    ],
+)
+async def test_a_new_period_changes_only_the_entities_of_the_period(
+    hass: HomeAssistant,
+    proxied_home: Home,
+    billed_by: str,
+    begins: str,
+    of_the_hour: tuple[tuple[str, str], ...],
+) -> None:
+    proxied_home.serve_quarters()
+    await proxied_home.add(options={"billed_by": billed_by})
+    await proxied_home.at(instant(begins) - MINUTE_S)
     with record_state_changes(hass) as states:
         await minutes_go_by(proxied_home, 1)
-    assert proxied_home.now == instant("2026-01-14T11:00:00+02:00")
     must = {proxied_home.state("sensor", key).entity_id for key in ("current_price", "next_price")}
-    may = {
-        proxied_home.state("sensor", "price_level").entity_id,
-        proxied_home.state("binary_sensor", "cheap_hour").entity_id,
-        # The cost of starting at once changes with the hour.
-        proxied_home.state("sensor", "window_saving", PLAN_ID).entity_id,
-        proxied_home.state("sensor", "window_chance", PLAN_ID).entity_id,
-    }
+    # The cost of starting at once changes with the period.
+    may = {proxied_home.state("sensor", key, PLAN_ID).entity_id for key in ("window_saving", "window_chance")}
+    may |= {proxied_home.state(platform, key).entity_id for platform, key in of_the_hour}
     assert must <= states.changed.keys() <= must | may
 
 
@@ -140,38 +154,21 @@ async def test_missing_past_hours_are_a_problem_and_asked_for_with_the_next_poll
     assert not proxied_home.is_on("data_problem")
 
 
-async def test_one_failure_of_the_history_costs_a_minute(proxied_home: Home, proxy: RecordingProxy) -> None:
-    proxy.answer(paths.SERIES, status=HTTPStatus.BAD_GATEWAY)
-    await proxied_home.add()
-    proxy.pass_on()
-    await minutes_go_by(proxied_home, 1)
-    assert proxied_home.value("average_today") != "unknown"
-    assert not proxied_home.is_on("data_problem")
-
-
-@pytest.mark.parametrize("status", [HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.NOT_FOUND])
 @pytest.mark.parametrize(("at_home", "pauses"), [(True, [1, 1, 2, 2, 2, 2]), (False, [1, 1, 2, 4, 8, 15, 15])])
 async def test_a_failing_server_is_asked_less_and_less_often_until_it_works(
-    proxied_home: Home,
-    proxy: RecordingProxy,
-    monkeypatch: pytest.MonkeyPatch,
-    status: HTTPStatus,
-    at_home: bool,
-    pauses: list[int],
+    proxied_home: Home, proxy: RecordingProxy, monkeypatch: pytest.MonkeyPatch, at_home: bool, pauses: list[int]
 ) -> None:
     # No test may connect to any other address than this machine's own.
     monkeypatch.setattr(polling, "is_at_home", lambda _: at_home)
     await proxied_home.add()
     await minutes_go_by(proxied_home, 1)
-    proxy.polls()
-    proxy.refuse(status)
-    for _ in range(2):
+    for status in (HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.NOT_FOUND):
+        proxy.polls()
+        proxy.refuse(status)
         assert await _minutes_between_polls(proxied_home, proxy, until=sum(pauses)) == pauses
         proxy.pass_on()
         await minutes_go_by(proxied_home, pauses[-1])
         assert not proxied_home.is_on("data_problem")
-        proxy.polls()
-        proxy.refuse(status)
 
 
 @pytest.mark.parametrize(
@@ -205,28 +202,26 @@ async def test_a_server_that_announces_itself_is_asked_at_once(proxied_home: Hom
     assert coordinator.last_update_success
 
 
-async def test_a_server_that_asks_for_more_time_than_an_hour_is_asked_after_an_hour(
-    proxied_home: Home, proxy: RecordingProxy
+@pytest.mark.parametrize("status", [HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE])
+@pytest.mark.parametrize(
+    ("retry_after", "pause_s"),
+    [
+        ("1800", 1800),
+        ("86400", HOUR_S),
+        *((text, MINUTE_S) for text in ("Wed, 14 Jan 2026 09:00:00 GMT", "soon", "-5", "1.5", "")),
+    ],
+)
+async def test_a_retry_after_in_seconds_is_honoured_for_up_to_an_hour(
+    proxied_home: Home, proxy: RecordingProxy, retry_after: str, pause_s: int, status: HTTPStatus
 ) -> None:
     await proxied_home.add()
-    proxy.refuse(HTTPStatus.SERVICE_UNAVAILABLE, **{"Retry-After": "86400"})
+    proxy.refuse(status, **{"Retry-After": retry_after})
     await minutes_go_by(proxied_home, 1)
     proxy.polls()
-    await proxied_home.at(proxied_home.now + HOUR_S - 1)
+    await proxied_home.at(proxied_home.now + pause_s - 1)
     assert proxy.polls() == []
     await minutes_go_by(proxied_home, 2)
-    assert len(proxy.polls()) == 1
-
-
-@pytest.mark.parametrize("retry_after", ["Wed, 14 Jan 2026 09:00:00 GMT", "soon", "-5", "1.5", ""])
-async def test_a_retry_after_that_is_not_a_number_of_seconds_is_ignored(
-    proxied_home: Home, proxy: RecordingProxy, retry_after: str
-) -> None:
-    await proxied_home.add()
-    proxy.refuse(HTTPStatus.TOO_MANY_REQUESTS, **{"Retry-After": retry_after})
-    proxy.asked.clear()
-    await minutes_go_by(proxied_home, 2)
-    assert len(proxy.polls()) == 2
+    assert proxy.polls()
 
 
 async def test_a_server_that_does_not_answer_in_ten_seconds_counts_as_gone(

@@ -1,7 +1,5 @@
 """Data for other programs: the sensor *Price list*, and attributes of the other price sensors."""
 
-from typing import Any
-
 import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_bytes
@@ -43,15 +41,11 @@ async def afternoon(make_home: MakeHome, proxy: RecordingProxy) -> Home:
     return home
 
 
-def rates_of(home: Home) -> list[dict[str, Any]]:
-    listed: list[dict[str, Any]] = home.state("sensor", "price_list").attributes["rates"]
-    return listed
-
-
 async def test_the_list_has_all_prices_from_midnight_on_without_a_gap(hass: HomeAssistant, afternoon: Home) -> None:
     await afternoon.add()
     await enable_all(hass, afternoon)
-    listed, periods = rates_of(afternoon), afternoon.entry.runtime_data.prices.timeline.periods
+    listed = afternoon.state("sensor", "price_list").attributes["rates"]
+    periods = afternoon.entry.runtime_data.prices.timeline.periods
     assert instant(listed[0]["start"]) == MIDNIGHT
     assert instant(listed[-1]["end"]) == periods[-1].end > afternoon.now + 71 * HOUR_S
     assert [rate["end"] for rate in listed[:-1]] == [rate["start"] for rate in listed[1:]]
@@ -155,20 +149,18 @@ async def test_the_list_changes_only_with_the_data(hass: HomeAssistant, afternoo
     proxy.pass_on()
     afternoon.serve()
     await afternoon.poll()
-    assert instant(rates_of(afternoon)[0]["start"]) == MIDNIGHT + DAY_S
+    assert instant(afternoon.state("sensor", "price_list").attributes["rates"][0]["start"]) == MIDNIGHT + DAY_S
 
 
-async def test_only_prices_have_a_currency(hass: HomeAssistant, afternoon: Home) -> None:
+async def test_only_prices_have_a_currency_and_each_forecast_has_times_and_values(
+    hass: HomeAssistant, afternoon: Home
+) -> None:
     await afternoon.add()
     await enable_all(hass, afternoon)
     for key in PRICE_SENSORS:
         assert afternoon.state("sensor", key).attributes["currency"] == "EUR", key
     with_currency = [state for state in hass.states.async_all() if "currency" in state.attributes]
     assert len(with_currency) == len(PRICE_SENSORS)
-
-
-async def test_each_item_of_a_forecast_also_has_a_time_and_a_value(afternoon: Home) -> None:
-    await afternoon.add()
     for key in ("current_price", "forecast"):
         items = afternoon.state("sensor", key).attributes["forecast"]
         assert len(items) > 24

@@ -7,7 +7,10 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN
+from tests.integration.household.test_losses import problems
+from tests.integration.household.test_options import change
 from tests.support.household.home import Home, MakeHome, instant
+from tests.support.household.steering import call
 
 FOLLOWED: Final = ["balancing", "network", "renewable", "security", "excise"]
 VORK_5: Final[dict[str, Any]] = {"rows": [{"margin": 0.42, "package": "vork_5", "from_table": FOLLOWED}]}
@@ -17,11 +20,6 @@ def told(hass: HomeAssistant) -> str | None:
     """Return the parts that the repair notice names, if there is one."""
     issue = ir.async_get(hass).async_get_issue(DOMAIN, "rates_outdated_entry")
     return (issue.translation_placeholders or {})["parts"] if issue else None
-
-
-def problems(home: Home) -> list[str]:
-    listed: list[str] = home.state("binary_sensor", "data_problem").attributes["problems"]
-    return listed
 
 
 async def at(make_home: MakeHome, now: str, until: str, price: float, options: dict[str, Any]) -> Home:
@@ -41,13 +39,18 @@ async def test_vork_2_by_the_hour_shows_the_price_of_the_worked_example(
     assert told(hass) is None
 
 
-async def test_a_fee_that_has_ended_stays_in_the_price_and_is_reported(
+async def test_a_fee_that_has_ended_stays_in_the_price_and_is_reported_until_confirmed(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     home = await at(make_home, "2027-01-12T17:10:00+02:00", "2027-01-14T01:00:00+02:00", 214.35, VORK_5)
     assert home.value("current_price") == "0.3997"
     assert problems(home) == ["rate_missing"]
     assert told(hass) == "renewable energy"
+    confirmed = [part for part in FOLLOWED if part != "renewable"]
+    row = {"margin": 0.42, "package": "vork_5", "from_table": confirmed, "renewable": 0.84}
+    await change(home, rows=[row])
+    assert (problems(home), told(hass)) == ([], None)
+    assert home.value("current_price") == "0.3997"
 
 
 async def test_a_fee_that_ends_is_reported_at_midnight_and_plans_go_on(
@@ -63,16 +66,6 @@ async def test_a_fee_that_ends_is_reported_at_midnight_and_plans_go_on(
     assert home.state("sensor", "window_start", "plan").state not in {"unknown", "unavailable"}
 
 
-async def test_confirming_the_figure_ends_the_notice(hass: HomeAssistant, make_home: MakeHome) -> None:
-    home = await at(make_home, "2027-01-12T17:10:00+02:00", "2027-01-14T01:00:00+02:00", 214.35, VORK_5)
-    confirmed = [part for part in FOLLOWED if part != "renewable"]
-    row = {"margin": 0.42, "package": "vork_5", "from_table": confirmed, "renewable": 0.84}
-    hass.config_entries.async_update_entry(home.entry, options={"rows": [row]})
-    await home.settle()
-    assert (problems(home), told(hass)) == ([], None)
-    assert home.value("current_price") == "0.3997"
-
-
 async def test_a_figure_that_nobody_has_checked_for_a_year_is_reported(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
@@ -82,13 +75,6 @@ async def test_a_figure_that_nobody_has_checked_for_a_year_is_reported(
     await home.at(instant("2027-11-21T00:00:00+02:00"))
     assert told(hass) == "network, security of supply"
     assert "rate_missing" not in problems(home)
-
-
-async def test_figures_of_ones_own_never_grow_old(hass: HomeAssistant, make_home: MakeHome) -> None:
-    home = await at(
-        make_home, "2029-05-20T12:00:00+03:00", "2029-05-22T01:00:00+03:00", 50.0, {"rows": [{"renewable": 0.84}]}
-    )
-    assert (problems(home), told(hass)) == ([], None)
 
 
 async def test_a_sensor_in_cents_is_off_at_first_and_says_that_it_is_not_for_the_energy_dashboard(
@@ -112,15 +98,15 @@ async def test_a_sensor_in_cents_is_off_at_first_and_says_that_it_is_not_for_the
     assert home.state("sensor", "current_price").attributes["unit_of_measurement"] == "EUR/kWh"
 
 
-async def test_the_calendar_writes_prices_in_the_households_unit(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_the_calendar_writes_prices_in_the_households_unit(make_home: MakeHome) -> None:
     home = await make_home(price_of=lambda _: 100.0)
     await home.add()
-    start = {"start_date_time": "2026-01-14T00:00:00+02:00", "end_date_time": "2026-01-16T00:00:00+02:00"}
-    for options, told in (({}, "12.40 c/kWh"), ({"unit": "euros"}, "0.1240 EUR/kWh")):
-        hass.config_entries.async_update_entry(home.entry, options=options)
-        await home.settle()
-        calendar = home.state("calendar", "plans").entity_id
-        answer: Any = await hass.services.async_call(
-            "calendar", "get_events", {"entity_id": calendar, **start}, blocking=True, return_response=True
-        )
-        assert {event["description"] for event in answer[calendar]["events"]} == {told}
+    asked = {
+        "entity_id": home.state("calendar", "plans").entity_id,
+        "start_date_time": "2026-01-14T00:00:00+02:00",
+        "end_date_time": "2026-01-16T00:00:00+02:00",
+    }
+    for unit, told in (("cents", "12.40 c/kWh"), ("euros", "0.1240 EUR/kWh")):
+        await change(home, unit=unit)
+        answer = await call(home, "calendar.get_events", answers=True, **asked)
+        assert {event["description"] for event in answer[asked["entity_id"]]["events"]} == {told}

@@ -9,9 +9,11 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import issue_registry as ir
 
 from custom_components.tunnihind.const import DOMAIN, KNOWS_TRIGGERS
+from tests.integration.household.test_losses import problems
 from tests.integration.household.test_services import ask
 from tests.support.api.api_documents import ABOUT
 from tests.support.household import recording_proxy as paths
+from tests.support.household.automations import restart
 from tests.support.household.home import DAY_S, PLAN_ID, Home, MakeHome, instant
 from tests.support.household.recording_proxy import RecordingProxy
 from tunnihind.core.market import HOUR_S
@@ -36,11 +38,6 @@ async def rehearse_until(home: Home, server_now: int) -> None:
     await home.at(server_now - BACK_S)
 
 
-def problems_of(home: Home) -> list[str]:
-    problems: list[str] = home.state("binary_sensor", "data_problem").attributes["problems"]
-    return problems
-
-
 def shown(home: Home) -> Any:  # noqa: ANN401  a state
     return home.value("current_price"), home.state("sensor", "current_price").attributes["raw_today"]
 
@@ -49,21 +46,11 @@ async def test_prices_are_those_of_the_rehearsed_day_and_change_with_its_hours(r
     hour = instant("2026-01-14T11:00:00+02:00")
     assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(hour - HOUR_S)
     assert len(rehearsed.state("sensor", "current_price").attributes["raw_today"]) == 24
-    assert problems_of(rehearsed) == []
+    assert problems(rehearsed) == []
     await rehearse_until(rehearsed, hour - 1)
     assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(hour - HOUR_S)
     await rehearse_until(rehearsed, hour)
     assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(hour)
-
-
-async def test_hours_go_on_without_the_server(rehearsed: Home) -> None:
-    await rehearsed.server.runner.cleanup()
-    hour = instant("2026-01-14T13:00:00+02:00")
-    await rehearse_until(rehearsed, hour - 1)
-    assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(hour - HOUR_S)
-    await rehearse_until(rehearsed, hour)
-    assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(hour)
-    assert problems_of(rehearsed) == ["server_unreachable"]
 
 
 async def test_a_plan_runs_at_its_time_of_the_rehearsed_day(rehearsed: Home) -> None:
@@ -95,9 +82,7 @@ async def test_a_rehearsal_is_marked_wherever_its_prices_show_and_makes_no_stati
     assert {device.model for device in devices} == {"Tunnihind rehearsal"}
 
 
-async def test_a_live_entry_makes_statistics_and_bears_no_mark(hass: HomeAssistant, make_home: MakeHome) -> None:
-    home = await make_home()
-    await home.add()
+async def test_a_live_entry_makes_statistics_and_bears_no_mark(hass: HomeAssistant, home: Home) -> None:
     attributes = home.state("sensor", "current_price").attributes
     assert (attributes["state_class"], attributes["attribution"]) == ("measurement", "Tunnihind (localhost)")
     assert "rehearsal" not in await ask(hass, "get_prices")
@@ -125,16 +110,16 @@ async def test_a_demo_is_marked_wherever_its_prices_show(hass: HomeAssistant, ma
     assert {device.model for device in devices} == {"Tunnihind demo"}
 
 
-async def test_a_rehearsal_goes_on_after_a_restart_of_home_assistant_without_its_server(
-    hass: HomeAssistant, rehearsed: Home
-) -> None:
-    await hass.config_entries.async_unload("entry")
+async def test_a_rehearsal_goes_on_after_a_restart_of_home_assistant_without_its_server(rehearsed: Home) -> None:
     await rehearsed.server.runner.cleanup()
-    rehearsed.set_clock(rehearsed.now + 2 * HOUR_S)
-    await hass.config_entries.async_setup("entry")
-    await rehearsed.settle()
-    assert rehearsed.entry.state is ConfigEntryState.LOADED
+    await restart(rehearsed, at=rehearsed.now + 2 * HOUR_S)
     assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(instant("2026-01-14T12:00:00+02:00"))
+    hour = instant("2026-01-14T13:00:00+02:00")
+    await rehearse_until(rehearsed, hour - 1)
+    assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(hour - HOUR_S)
+    await rehearse_until(rehearsed, hour)
+    assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(hour)
+    assert problems(rehearsed) == ["server_unreachable"]
 
 
 async def test_a_rehearsal_that_starts_again_forgets_the_last_run(rehearsed: Home) -> None:
@@ -149,7 +134,7 @@ async def test_a_rehearsal_that_starts_again_forgets_the_last_run(rehearsed: Hom
     assert not rehearsed.is_on("tomorrow_known")
     assert not rehearsed.is_on("window", PLAN_ID)
     assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(instant("2026-01-14T10:00:00+02:00"))
-    assert problems_of(rehearsed) == []
+    assert problems(rehearsed) == []
 
 
 async def test_a_rehearsal_that_starts_again_shows_no_window_of_its_last_run(rehearsed: Home) -> None:
@@ -174,14 +159,14 @@ async def test_a_live_entry_keeps_its_prices_while_its_server_is_a_rehearsal(
     registry = ir.async_get(hass)
     before = shown(proxied_home)
     await turn(proxied_home, proxy, "rehearsal", -40 * DAY_S)
-    assert (shown(proxied_home), problems_of(proxied_home)) == (before, ["server_is_rehearsal"])
+    assert (shown(proxied_home), problems(proxied_home)) == (before, ["server_is_rehearsal"])
     assert registry.async_get_issue(DOMAIN, "server_is_rehearsal_entry") is not None
     hour = instant("2026-01-14T12:00:00+02:00")
     await proxied_home.at(hour)
     assert float(proxied_home.value("current_price")) == proxied_home.consumer_price(hour)
-    assert problems_of(proxied_home) == ["server_is_rehearsal"]
+    assert problems(proxied_home) == ["server_is_rehearsal"]
     await turn(proxied_home, proxy, "live", 0)
-    assert problems_of(proxied_home) == []
+    assert problems(proxied_home) == []
     assert registry.async_get_issue(DOMAIN, "server_is_rehearsal_entry") is None
 
 
@@ -226,5 +211,5 @@ async def test_a_rehearsal_keeps_its_day_when_its_server_shows_today(
     before = shown(home)
     home.settled_until = instant("2026-11-21T01:00:00+02:00")
     await turn(home, proxy, "live", 0)
-    assert (shown(home), problems_of(home)) == (before, ["rehearsal_over"])
+    assert (shown(home), problems(home)) == (before, ["rehearsal_over"])
     assert ir.async_get(hass).async_get_issue(DOMAIN, "rehearsal_over_entry") is not None

@@ -1,14 +1,14 @@
 """A household with panels on the roof: its selling prices."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.const import DOMAIN
-from tests.support.household.home import Home, MakeHome, instant, shaped
+from tests.integration.household.test_options import change
+from tests.support.household.automations import restart
+from tests.support.household.home import Home, instant, shaped
 from tests.support.household.state_changes import record_state_changes
 from tunnihind.core.market import HOUR_S, QUARTER_S
 
@@ -21,14 +21,6 @@ ENTITIES: Final = (
 DAY: Final = range(instant("2026-01-14T00:00:00+02:00"), instant("2026-01-15T00:00:00+02:00"), QUARTER_S)
 
 
-@pytest.fixture
-async def quarter_home(make_home: MakeHome) -> Home:
-    """Return a home whose market trades quarters; the integration is not yet set up."""
-    home = await make_home()
-    home.serve_quarters()
-    return home
-
-
 def income(start: int) -> float:
     return round(shaped(start) / 1000 - 0.008 - 0.005, 4)
 
@@ -36,15 +28,6 @@ def income(start: int) -> float:
 def registered(hass: HomeAssistant) -> list[bool]:
     registry = er.async_get(hass)
     return [registry.async_get_entity_id(platform, DOMAIN, f"entry_{key}") is not None for platform, key in ENTITIES]
-
-
-async def change(hass: HomeAssistant, home: Home, options: Mapping[str, Any]) -> None:
-    hass.config_entries.async_update_entry(home.entry, options=options)
-    await home.settle()
-
-
-async def test_a_household_that_sells_nothing_has_no_entity_for_it(hass: HomeAssistant, home: Home) -> None:
-    assert registered(hass) == [False, False, False]
 
 
 async def test_selling_prices_go_by_quarters_while_buying_goes_by_hours(quarter_home: Home) -> None:
@@ -86,19 +69,18 @@ async def test_entities_come_and_go_with_the_option_and_keep_their_names(
 ) -> None:
     home = quarter_home
     await home.add()
-    with record_state_changes(hass) as states:
-        await change(hass, home, SELLS)
+    assert registered(hass) == [False, False, False]
+    await change(home, **SELLS)
     assert registered(hass) == [True, True, True]
     assert float(home.value("selling_price")) == income(home.now - home.now % QUARTER_S)
     er.async_get(hass).async_update_entity(home.state("sensor", "selling_price").entity_id, new_entity_id="sensor.roof")
     await home.settle()
-    with record_state_changes(hass) as more:
-        await change(hass, home, {})
+    with record_state_changes(hass) as states:
+        hass.config_entries.async_update_entry(home.entry, options={})
+        await home.settle()
     assert registered(hass) == [False, False, False]
-    assert states.turned_unavailable == [
-        entity_id for entity_id in more.turned_unavailable if "selling" not in entity_id and "roof" not in entity_id
-    ]
-    await change(hass, home, SELLS)
+    assert all("selling" in entity_id or "roof" in entity_id for entity_id in states.turned_unavailable)
+    await change(home, **SELLS)
     assert home.state("sensor", "selling_price").entity_id == "sensor.roof"
 
 
@@ -108,7 +90,6 @@ async def test_a_contract_that_ends_while_home_assistant_is_off_leaves_no_entity
     home = quarter_home
     await home.add(options=SELLS)
     await hass.config_entries.async_unload(home.entry.entry_id)
-    await change(hass, home, {})
-    await hass.config_entries.async_setup(home.entry.entry_id)
-    await home.settle()
+    hass.config_entries.async_update_entry(home.entry, options={})
+    await restart(home)
     assert registered(hass) == [False, False, False]

@@ -1,7 +1,6 @@
 """The actions that answer."""
 
-from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import voluptuous as vol
@@ -11,6 +10,8 @@ from homeassistant.exceptions import ServiceValidationError
 from custom_components.tunnihind.const import DOMAIN
 from tests.support.household.home import PUBLISHED_TODAY, Home, MakeHome, instant, shaped
 from tunnihind.core.market import HOUR_S, QUARTER_S
+
+HOUR_LONG: Final = {"duration": {"hours": 1}}
 
 
 async def ask(hass: HomeAssistant, action: str, **data: Any) -> dict[str, Any]:  # noqa: ANN401  an action's own
@@ -31,13 +32,6 @@ async def test_prices_come_from_the_current_hour_on_with_the_forecast_marked(has
     first_predicted = next(price for price in prices if not price["settled"])
     assert instant(first_predicted["start"]) == instant(PUBLISHED_TODAY)
     assert first_predicted["p10"] < first_predicted["price"] < first_predicted["p90"]
-
-
-async def test_prices_of_a_range_without_the_forecast(hass: HomeAssistant, home: Home) -> None:
-    answer = await ask(
-        hass, "get_prices", start="2026-01-14T23:00:00+02:00", end="2026-01-15T05:00:00+02:00", forecast=False
-    )
-    assert [price["start"] for price in answer["prices"]] == ["2026-01-14T23:00:00+02:00", "2026-01-15T00:00:00+02:00"]
 
 
 @pytest.mark.parametrize(("resolution", "step_s"), [("15m", QUARTER_S), ("60m", HOUR_S)])
@@ -75,22 +69,62 @@ async def test_each_shape_has_the_same_prices(hass: HomeAssistant, home: Home) -
     assert all(time.endswith("+00:00") for time in mapping)
 
 
-@pytest.mark.parametrize("field", ["resolution", "shape"])
-async def test_an_unknown_shape_or_resolution_is_refused_by_name(hass: HomeAssistant, home: Home, field: str) -> None:
-    with pytest.raises(vol.Invalid, match=field):
-        await ask(hass, "get_prices", **{field: "30m"})
-
-
-async def test_a_time_without_a_zone_is_in_home_assistants_time_zone(hass: HomeAssistant, home: Home) -> None:
+async def test_prices_of_a_range_come_without_the_forecast_if_asked_and_in_the_homes_time_zone(
+    hass: HomeAssistant, home: Home
+) -> None:
+    """A time without a zone is in Home Assistant's."""
+    bounds = {"start": "2026-01-14T23:00:00+02:00", "end": "2026-01-15T05:00:00+02:00"}
+    prices = (await ask(hass, "get_prices", **bounds, forecast=False))["prices"]
+    assert [price["start"] for price in prices] == ["2026-01-14T23:00:00+02:00", "2026-01-15T00:00:00+02:00"]
     await hass.config.async_set_time_zone("Europe/Tallinn")
-    answer = await ask(hass, "get_prices", start="2026-01-14 12:00:00", end="2026-01-14 13:00:00")
-    assert [price["start"] for price in answer["prices"]] == ["2026-01-14T12:00:00+02:00"]
+    prices = (await ask(hass, "get_prices", start="2026-01-14 12:00:00", end="2026-01-14 13:00:00"))["prices"]
+    assert [price["start"] for price in prices] == ["2026-01-14T12:00:00+02:00"]
 
 
-async def test_a_range_that_ends_before_it_starts_is_refused_by_name(hass: HomeAssistant, home: Home) -> None:
-    with pytest.raises(ServiceValidationError) as refusal:
-        await ask(hass, "get_prices", start="2026-01-14T12:00:00+02:00", end="2026-01-14T11:00:00+02:00")
-    assert refusal.value.translation_key == "invalid_time_range"
+@pytest.mark.parametrize(
+    ("action", "data", "says"),
+    [
+        ("get_prices", {"resolution": "30m"}, "resolution"),
+        ("get_prices", {"shape": "30m"}, "shape"),
+        ("find_cheapest_hours", {**HOUR_LONG, "kind": "below"}, "kind"),
+        ("find_cheapest_hours", {**HOUR_LONG, "tolerance": -1}, "tolerance"),
+        ("find_cheapest_hours", {**HOUR_LONG, "tolerance": "nan"}, "tolerance"),
+        ("find_cheapest_hours", {**HOUR_LONG, "prefer": 1}, "prefer"),
+    ],
+)
+async def test_an_unknown_choice_is_refused_by_the_name_of_its_field(
+    hass: HomeAssistant, home: Home, action: str, data: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(vol.Invalid, match=says):
+        await ask(hass, action, **data)
+
+
+async def test_what_contradicts_itself_or_the_household_is_refused_with_the_fault(
+    hass: HomeAssistant, home: Home
+) -> None:
+    for action, data, key, placeholders in (
+        ("get_prices", {"start": "2026-01-14T12:00:00Z", "end": "2026-01-14T11:00:00Z"}, "invalid_time_range", {}),
+        ("get_prices", {"direction": "sell"}, "not_selling", {}),
+        ("find_cheapest_hours", {**HOUR_LONG, "direction": "sell"}, "not_selling", {}),
+        (
+            "find_cheapest_hours",
+            {"duration": {"minutes": 20}},
+            "invalid_length",
+            {"field": "duration", "given": "20", "most": "1440"},
+        ),
+        (
+            "find_cheapest_hours",
+            {**HOUR_LONG, "split": True, "min_piece": {"hours": 2}},
+            "invalid_length",
+            {"field": "min_piece", "given": "120", "most": "60"},
+        ),
+        ("find_cheapest_hours", {**HOUR_LONG, "min_piece": {"hours": 1}}, "split_needed", {"field": "min_piece"}),
+        ("find_cheapest_hours", {**HOUR_LONG, "min_pause": {"hours": 1}}, "split_needed", {"field": "min_pause"}),
+    ):
+        with pytest.raises(ServiceValidationError) as refusal:
+            await ask(hass, action, **data)
+        assert (data, refusal.value.translation_key) == (data, key)
+        assert (refusal.value.translation_placeholders or {}).items() >= placeholders.items()
 
 
 async def test_the_cheapest_hours_until_a_deadline(hass: HomeAssistant, home: Home) -> None:
@@ -121,31 +155,12 @@ async def test_a_deadline_after_the_last_price_works_like_no_deadline(hass: Home
     assert far == await ask(hass, "find_cheapest_hours", **job)
 
 
-async def test_a_job_for_a_time_without_prices_has_the_reason_no_prices(hass: HomeAssistant, home: Home) -> None:
-    bounds = {"earliest": "2126-01-14T00:00:00+00:00", "deadline": "9999-12-31T00:00:00+00:00"}
-    answer = await ask(hass, "find_cheapest_hours", duration={"hours": 1}, **bounds)
-    assert answer == {"found": False, "reason": "no_prices"}
-
-
-async def test_a_split_job_keeps_to_its_shortest_piece(hass: HomeAssistant, home: Home) -> None:
-    job = {"duration": {"hours": 4}, "split": True, "min_piece": {"hours": 2}}
+async def test_a_split_job_keeps_to_its_shortest_piece_and_pause(hass: HomeAssistant, home: Home) -> None:
+    job = {"duration": {"hours": 4}, "split": True, "min_piece": {"hours": 2}, "min_pause": {"hours": 3}}
     answer = await ask(hass, "find_cheapest_hours", **job)
-    lengths = [instant(piece["end"]) - instant(piece["start"]) for piece in answer["pieces"]]
-    assert sum(lengths) == 4 * HOUR_S
-    assert min(lengths) >= 2 * HOUR_S
-
-
-async def test_a_split_job_keeps_to_its_shortest_pause(hass: HomeAssistant, home: Home) -> None:
-    job = {"duration": {"hours": 4}, "split": True, "min_piece": {"hours": 1}, "min_pause": {"hours": 3}}
-    pieces = (await ask(hass, "find_cheapest_hours", **job))["pieces"]
-    assert len(pieces) > 1
-    assert all(instant(later["start"]) - instant(one["end"]) >= 3 * HOUR_S for one, later in pairwise(pieces))
-
-
-@pytest.mark.parametrize("field", ["min_piece", "min_pause"])
-async def test_a_job_in_one_go_has_no_settings_of_pieces(hass: HomeAssistant, home: Home, field: str) -> None:
-    with pytest.raises(ServiceValidationError, match=f"{field}.*split: true"):
-        await ask(hass, "find_cheapest_hours", duration={"hours": 1}, **{field: {"hours": 1}})
+    pieces = [(instant(piece["start"]), instant(piece["end"])) for piece in answer["pieces"]]
+    assert [end - start for start, end in pieces] == [2 * HOUR_S, 2 * HOUR_S]
+    assert pieces[1][0] - pieces[0][1] >= 3 * HOUR_S
 
 
 async def test_the_dearest_hours_come_without_a_saving(hass: HomeAssistant, home: Home) -> None:
@@ -164,28 +179,17 @@ async def test_an_earlier_or_later_time_is_taken_within_the_tolerance(hass: Home
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("kind", "below"), ("tolerance", -1), ("tolerance", "nan"), ("prefer", 1)]
+    ("data", "reason"),
+    [
+        ({"price_cap": 0.5}, "above_cap"),
+        ({"earliest": "2126-01-14T00:00:00+00:00", "deadline": "9999-12-31T00:00:00+00:00"}, "no_prices"),
+    ],
 )
-async def test_an_unknown_choice_is_refused_by_the_name_of_its_field(
-    hass: HomeAssistant, home: Home, field: str, value: object
+async def test_without_a_window_the_answer_has_the_reason(
+    hass: HomeAssistant, home: Home, data: dict[str, Any], reason: str
 ) -> None:
-    with pytest.raises(vol.Invalid, match=field):
-        await ask(hass, "find_cheapest_hours", duration={"hours": 1}, **{field: value})
-
-
-async def test_without_a_window_the_answer_has_the_reason(hass: HomeAssistant, home: Home) -> None:
-    answer = await ask(hass, "find_cheapest_hours", duration={"hours": 2}, price_cap=0.5)
-    assert answer == {"found": False, "reason": "above_cap"}
-
-
-async def test_an_impossible_job_is_refused_with_the_fault(hass: HomeAssistant, home: Home) -> None:
-    with pytest.raises(ServiceValidationError) as refusal:
-        await ask(hass, "find_cheapest_hours", duration={"minutes": 20})
-    assert refusal.value.translation_key == "invalid_length"
-    assert refusal.value.translation_placeholders == {"field": "duration", "given": "20", "most": "1440"}
-    with pytest.raises(ServiceValidationError) as refusal:
-        await ask(hass, "find_cheapest_hours", duration={"hours": 1}, split=True, min_piece={"hours": 2})
-    assert refusal.value.translation_placeholders == {"field": "min_piece", "given": "120", "most": "60"}
+    answer = await ask(hass, "find_cheapest_hours", **HOUR_LONG, **data)
+    assert answer == {"found": False, "reason": reason}
 
 
 async def test_actions_say_when_no_server_is_loaded(hass: HomeAssistant, home: Home) -> None:
@@ -232,11 +236,3 @@ async def test_with_the_direction_sell_actions_use_selling_prices(hass: HomeAssi
 
 def _start(item: dict[str, Any]) -> int:
     return instant(item["start"])
-
-
-@pytest.mark.parametrize("action", ["get_prices", "find_cheapest_hours"])
-async def test_a_household_that_sells_nothing_gets_an_error(hass: HomeAssistant, home: Home, action: str) -> None:
-    job = {"duration": {"hours": 1}} if action == "find_cheapest_hours" else {}
-    with pytest.raises(ServiceValidationError) as error:
-        await ask(hass, action, direction="sell", **job)
-    assert error.value.translation_key == "not_selling"

@@ -6,7 +6,7 @@ from statistics import fmean
 from unittest.mock import patch
 
 import pytest
-from homeassistant.core import Event, EventStateChangedData, HomeAssistant, callback
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.event import async_track_state_change_event
 
 from tests.integration.household.test_options import change
@@ -42,22 +42,17 @@ def times(home: Home) -> tuple[str, str]:
     return home.value("time_until_window", PLAN_ID), home.value("window_time_left", PLAN_ID)
 
 
-@pytest.mark.parametrize(
-    ("hours", "expected"),
-    [
+async def test_the_time_until_the_next_piece_and_the_time_left(split: Home) -> None:
+    for hours, expected in (
         (0, ("180", "120")),
         (2.75, ("15", "120")),
         (3, ("0", "120")),
         (3.5, ("0", "90")),
         (4, ("60", "60")),
         (5.75, ("0", "15")),
-    ],
-)
-async def test_the_time_until_the_next_piece_and_the_time_left(
-    split: Home, hours: float, expected: tuple[str, str]
-) -> None:
-    await split.at(NOON + int(hours * HOUR_S))
-    assert times(split) == expected
+    ):
+        await split.at(NOON + int(hours * HOUR_S))
+        assert (hours, times(split)) == (hours, expected)
 
 
 async def test_times_without_a_window_are_unknown(make_home: MakeHome) -> None:
@@ -69,13 +64,7 @@ async def test_times_without_a_window_are_unknown(make_home: MakeHome) -> None:
 async def test_times_are_written_once_a_quarter_of_an_hour(hass: HomeAssistant, split: Home) -> None:
     written: list[str] = []
     entity_id = split.state("sensor", "time_until_window", PLAN_ID).entity_id
-
-    @callback
-    def note(event: Event[EventStateChangedData]) -> None:
-        assert event.data["new_state"] is not None
-        written.append(event.data["new_state"].state)
-
-    async_track_state_change_event(hass, entity_id, note)
+    async_track_state_change_event(hass, entity_id, callback(lambda _: written.append(times(split)[0])))
     for second in range(0, HOUR_S, 60):
         await split.at(NOON + second)
         await split.poll()
@@ -88,24 +77,19 @@ async def test_the_spread_is_from_todays_lowest_to_its_highest_price(split: Home
     assert float(split.value("spread_today")) == pytest.approx(0.099 * 1.24, abs=1e-4)
 
 
-async def test_the_average_ahead_begins_with_the_current_hour(make_home: MakeHome) -> None:
+async def test_the_average_ahead_begins_with_the_current_hour_and_covers_the_chosen_number(
+    make_home: MakeHome,
+) -> None:
     home = await make_home("2026-01-14T12:20:00+02:00")
     await home.add()
     six = [home.consumer_price(NOON + hour * HOUR_S) for hour in range(6)]
     state = home.state("sensor", "average_ahead")
     assert float(state.state) == pytest.approx(fmean(six), abs=1e-4)
-    assert state.attributes["hours"] == 6
-    assert state.attributes["settled"] is True
+    assert (state.attributes["hours"], state.attributes["settled"]) == (6, True)
     assert (instant(state.attributes["start"]), instant(state.attributes["end"])) == (NOON, NOON + 6 * HOUR_S)
-
-
-async def test_the_average_ahead_covers_the_chosen_number_of_hours(make_home: MakeHome) -> None:
-    home = await make_home("2026-01-14T12:20:00+02:00")
-    await home.add(options={"hours_ahead": 3})
     await change(home, hours_ahead=24)
     state = home.state("sensor", "average_ahead")
-    assert instant(state.attributes["end"]) == NOON + 24 * HOUR_S
-    assert state.attributes["settled"] is False
+    assert (instant(state.attributes["end"]), state.attributes["settled"]) == (NOON + 24 * HOUR_S, False)
     await home.publish(instant(PUBLISHED_TOMORROW))
     assert home.state("sensor", "average_ahead").attributes["settled"] is True
 

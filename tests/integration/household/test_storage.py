@@ -1,18 +1,59 @@
 """The data that survives a restart, and the data that does not."""
 
 import json
-from copy import deepcopy
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 import pytest
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 
 from custom_components.tunnihind.core.market import QUARTER_S
+from custom_components.tunnihind.prices.timeline import QUARTER_S
+from tests.integration.household.test_losses import problems
 from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.core.market import HOUR_S
 
 KEY = "tunnihind.entry"
+ACCOUNTS: Final = ("ledger", "plans")
+# What is stored in which place; no place means the whole file.
+DAMAGED: Final[Sequence[tuple[object, tuple[str, ...]]]] = [
+    ([], ()),
+    (["answer"], ()),
+    ("answer", ()),
+    ({}, ()),
+    ([], ("answer",)),
+    ("answer", ("answer",)),
+    ({"now": 1}, ("answer",)),
+    (None, ("answer", "settled")),
+    ({"ten o'clock": 1.0}, ("answer", "settled")),
+    ({"1768377600": None}, ("answer", "settled")),
+    ({"1768377600": {"p10": 1.0}}, ("answer", "forecast")),
+    ("now", ("answer", "now")),
+    ("yesterday", ("answer", "made_at")),
+    ("good", ("answer", "backtest")),
+    ({"name": "somebody"}, ("about",)),
+    ({"version": "1", "instance_id": "x", "vat_rate": "high", "attribution": "A"}, ("about",)),
+    ("outcomes", ("outcomes",)),
+    ([1], ("ran",)),
+    ({PLAN_ID: 7}, ("ran",)),
+    ("late", ("server_ahead_s",)),
+    ({"other": {"runs": [{"window": [1]}]}}, ("steered",)),
+    (5, ("ledger", "prices")),
+    ({}, ("outcomes", PLAN_ID)),
+    (None, ("outcomes", PLAN_ID)),
+    (5, ("outcomes", PLAN_ID)),
+    ([], ("outcomes", PLAN_ID)),
+    ("window", ("outcomes", PLAN_ID)),
+    ({"reason": "bad weather", "last_run": None}, ("outcomes", PLAN_ID)),
+    ({"reason": "no_prices"}, ("outcomes", PLAN_ID)),
+    ({"pieces": []}, ("outcomes", PLAN_ID)),
+    (None, ACCOUNTS),
+    ([], ACCOUNTS),
+    ("plans", ACCOUNTS),
+    ({PLAN_ID: {"since": 1}}, ACCOUNTS),
+    ({PLAN_ID: 3}, ACCOUNTS),
+]
 
 type Files = dict[str, Any]
 
@@ -38,37 +79,35 @@ async def test_new_data_is_stored_soon(home: Home, hass_storage: Files) -> None:
     assert max(map(int, settled)) == instant(PUBLISHED_TOMORROW) - HOUR_S
 
 
-async def test_the_stored_data_is_json_of_limited_size(home: Home, hass: HomeAssistant, hass_storage: Files) -> None:
-    await home.at(home.now + 6 * HOUR_S)
-    written = await kept(hass, home, hass_storage)
-    assert len(json.dumps(written)) < 32_768
-    assert min(map(int, written["data"]["answer"]["settled"])) >= home.now - 50 * HOUR_S
-
-
+@pytest.mark.parametrize("billed_by", ["hour", "quarter"])
 async def test_after_a_restart_without_the_server_all_states_are_the_same(
-    hass: HomeAssistant, home: Home, hass_storage: Files
+    hass: HomeAssistant, quarter_home: Home, hass_storage: Files, billed_by: str
 ) -> None:
+    await quarter_home.add(options={"billed_by": billed_by})
+    await quarter_home.publish(instant(PUBLISHED_TOMORROW))
     before = {state.entity_id: (state.state, dict(state.attributes)) for state in hass.states.async_all()}
-    await kept(hass, home, hass_storage)
-    assert await start(hass, home) is ConfigEntryState.LOADED
+    await kept(hass, quarter_home, hass_storage)
+    assert await start(hass, quarter_home) is ConfigEntryState.LOADED
     after = {state.entity_id: (state.state, dict(state.attributes)) for state in hass.states.async_all()}
     assert after == before
 
 
-async def test_the_age_of_data_counts_from_the_answer_and_not_from_the_restart(
+async def test_after_a_later_restart_without_the_server_prices_go_on_and_the_loss_is_reported(
     hass: HomeAssistant, home: Home, hass_storage: Files
 ) -> None:
     await kept(hass, home, hass_storage)
     home.set_clock(home.now + HOUR_S)
     await start(hass, home)
-    assert home.state("binary_sensor", "data_problem").attributes["problems"] == ["server_unreachable"]
+    assert problems(home) == ["server_unreachable"]
+    hour = home.now - home.now % HOUR_S
+    assert float(home.value("current_price")) == home.consumer_price(hour)
+    await home.at(hour + HOUR_S)
+    assert float(home.value("current_price")) == home.consumer_price(hour + HOUR_S)
 
 
 async def test_the_servers_identity_is_known_without_the_server(
-    hass: HomeAssistant, make_home: MakeHome, hass_storage: Files
+    hass: HomeAssistant, home: Home, hass_storage: Files
 ) -> None:
-    home = await make_home()
-    await home.add()
     written = await kept(hass, home, hass_storage)
     written["data"]["about"] |= {"vat_rate": 0.09, "vat_rate_is_chosen": True}
     await start(hass, home)
@@ -90,121 +129,27 @@ async def test_a_start_with_prices_that_do_not_cover_the_hour_reports_it(
     home.set_clock(instant("2026-01-15T01:00:00+02:00"))
     assert await start(hass, home) is ConfigEntryState.LOADED
     assert home.value("current_price") == "unavailable"
-    problem = home.state("binary_sensor", "data_problem")
-    assert problem.state == "on"
-    assert problem.attributes["problems"] == ["server_unreachable", "no_price"]
+    assert problems(home) == ["server_unreachable", "no_price"]
 
 
-def _without(*path: str) -> Any:  # noqa: ANN401  any JSON
-    def spoil(data: Any) -> Any:  # noqa: ANN401
-        inner = data
-        for key in path[:-1]:
-            inner = inner[key]
-        del inner[path[-1]]
-        return data
-
-    return spoil
-
-
-def _with(value: object, *path: str) -> Any:  # noqa: ANN401
-    def spoil(data: Any) -> Any:  # noqa: ANN401
-        inner = data
-        for key in path[:-1]:
-            inner = inner[key]
-        inner[path[-1]] = value
-        return data
-
-    return spoil
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda _: [],
-        lambda _: ["answer"],
-        lambda _: "answer",
-        lambda _: {},
-        _with([], "answer"),
-        _with("answer", "answer"),
-        _with({"now": 1}, "answer"),
-        _without("answer", "settled"),
-        _with({"ten o'clock": 1.0}, "answer", "settled"),
-        _with({"1768377600": None}, "answer", "settled"),
-        _with({"1768377600": {"p10": 1.0}}, "answer", "forecast"),
-        _with("now", "answer", "now"),
-        _with("yesterday", "answer", "made_at"),
-        _with("good", "answer", "backtest"),
-        _with({"name": "somebody"}, "about"),
-        _with({"version": "1", "instance_id": "x", "vat_rate": "high", "attribution": "A"}, "about"),
-        _with("outcomes", "outcomes"),
-    ],
-)
-async def test_a_damaged_file_counts_as_missing(
-    hass: HomeAssistant,
-    home: Home,
-    hass_storage: Files,
-    spoil: Any,  # noqa: ANN401
+@pytest.mark.parametrize(("value", "place"), DAMAGED)
+async def test_a_damaged_file_counts_as_missing_and_a_damaged_part_loses_no_other(
+    hass: HomeAssistant, home: Home, hass_storage: Files, value: object, place: tuple[str, ...]
 ) -> None:
-    await hass.config_entries.async_unload(home.entry.entry_id)
-    hass_storage[KEY]["data"] = spoil(deepcopy(hass_storage[KEY]["data"]))
-    assert await start(hass, home) is ConfigEntryState.LOADED
-    hour = home.now - home.now % HOUR_S
-    assert float(home.value("current_price")) == home.consumer_price(hour)
-    assert home.value("settled_until") != "unknown"
-
-
-@pytest.mark.parametrize(
-    "outcome",
-    [{}, None, 5, [], "window", {"reason": "bad weather", "last_run": None}, {"reason": "no_prices"}, {"pieces": []}],
-)
-async def test_a_decision_that_cannot_be_read_is_made_again_and_loses_no_other(
-    hass: HomeAssistant, home: Home, hass_storage: Files, outcome: object
-) -> None:
-    decided = home.value("window_start", PLAN_ID)
-    written = await kept(hass, home, hass_storage)
-    written["data"]["outcomes"][PLAN_ID] = outcome
-    assert await start(hass, home) is ConfigEntryState.LOADED
-    assert home.value("window_start", PLAN_ID) == decided
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        _with([], "answer"),
-        _with({"now": 1}, "answer"),
-        _with({"name": "somebody"}, "about"),
-        _with("outcomes", "outcomes"),
-        _with([1], "ran"),
-        _with({PLAN_ID: 7}, "ran"),
-        _with("late", "server_ahead_s"),
-        _with({"other": {"runs": [{"window": [1]}]}}, "steered"),
-        _with(5, "ledger", "prices"),
-    ],
-)
-async def test_a_damaged_part_loses_neither_savings_nor_other_parts(
-    hass: HomeAssistant,
-    home: Home,
-    hass_storage: Files,
-    spoil: Any,  # noqa: ANN401
-) -> None:
-    account = home.entry.runtime_data.ledger.account(PLAN_ID)
-    assert account is not None
+    since = home.entry.runtime_data.ledger.account(PLAN_ID).since
     await home.at(home.now + HOUR_S)
+    decided = home.value("window_start", PLAN_ID)
     await hass.config_entries.async_unload(home.entry.entry_id)
-    hass_storage[KEY]["data"] = spoil(deepcopy(hass_storage[KEY]["data"]))
+    *outer, last = ("data", *place)
+    inner = hass_storage[KEY]
+    for key in outer:
+        inner = inner[key]
+    inner[last] = value
     assert await start(hass, home) is ConfigEntryState.LOADED
-    again = home.entry.runtime_data.ledger.account(PLAN_ID)
-    assert again.since == account.since
-
-
-@pytest.mark.parametrize("plans", [None, [], "plans", {PLAN_ID: {"since": 1}}, {PLAN_ID: 3}])
-async def test_an_account_that_cannot_be_read_starts_again(
-    hass: HomeAssistant, home: Home, hass_storage: Files, plans: object
-) -> None:
-    written = await kept(hass, home, hass_storage)
-    written["data"]["ledger"]["plans"] = plans
-    assert await start(hass, home) is ConfigEntryState.LOADED
-    assert home.entry.runtime_data.ledger.account(PLAN_ID).since == home.now
+    assert float(home.value("current_price")) == home.consumer_price(home.now - home.now % HOUR_S)
+    assert home.value("settled_until") != "unknown"
+    assert home.value("window_start", PLAN_ID) == decided
+    assert home.entry.runtime_data.ledger.account(PLAN_ID).since == (home.now if place in {(), ACCOUNTS} else since)
 
 
 @pytest.mark.parametrize(("version", "minor_version"), [(1, 7), (2, 1)])
@@ -234,13 +179,14 @@ async def test_a_window_that_ended_while_home_assistant_was_down_is_not_run_agai
     assert instant(home.value("window_start", PLAN_ID)) >= instant("2026-01-15T00:00:00+02:00")
 
 
-async def test_the_stored_quarters_have_a_limited_size(
-    hass: HomeAssistant, make_home: MakeHome, hass_storage: Files
+@pytest.mark.parametrize(("billed_by", "step_s"), [("hour", HOUR_S), ("quarter", QUARTER_S)])
+async def test_the_stored_data_is_json_of_limited_size(
+    hass: HomeAssistant, quarter_home: Home, hass_storage: Files, billed_by: str, step_s: int
 ) -> None:
-    home = await make_home()
-    home.serve_quarters()
-    await home.add(options={"billed_by": "quarter"})
-    await home.publish(instant(PUBLISHED_TOMORROW))
-    written = await kept(hass, home, hass_storage)
-    assert len(json.dumps(written)) < 4 * 32_768
-    assert written["data"]["answer"]["step_s"] == QUARTER_S
+    await quarter_home.add(options={"billed_by": billed_by})
+    await quarter_home.at(quarter_home.now + 6 * HOUR_S)
+    await quarter_home.publish(instant(PUBLISHED_TOMORROW))
+    written = await kept(hass, quarter_home, hass_storage)
+    assert len(json.dumps(written)) < 32_768 * HOUR_S // step_s
+    assert written["data"]["answer"]["step_s"] == step_s
+    assert min(map(int, written["data"]["answer"]["settled"])) >= quarter_home.now - 50 * HOUR_S
