@@ -14,7 +14,6 @@ from tests.support.household.automations import (
     cheap_in,
     hours_from,
     put_into_one_area,
-    restart,
     the_plan,
     the_server,
 )
@@ -58,15 +57,6 @@ async def test_tomorrow_is_known_from_its_publication_till_midnight(hass: HomeAs
     assert await holds()
     await home.at(instant("2026-01-15T00:00:00+02:00"))
     assert not await holds()
-
-
-async def test_a_window_runs_on_through_a_restart(hass: HomeAssistant, make_home: MakeHome) -> None:
-    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    await home.at(NOON + HOUR_S)
-    holds = await ask(hass, condition("window_running", the_plan(hass)))
-    await restart(home)
-    assert await holds()
 
 
 @pytest.mark.parametrize("behavior", ["any", "all"])

@@ -1,6 +1,6 @@
-"""The texts of triggers and conditions in Home Assistant's editor, and the devices for which it offers them."""
+"""The devices for which Home Assistant's editor offers triggers and conditions, and those that it refuses."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import pytest
@@ -16,19 +16,9 @@ from homeassistant.setup import async_setup_component
 
 from tests.support.household.automations import the_plan, the_server
 from tests.support.household.home import Home
-from tests.support.household.translations import LANGUAGES, icons, texts
 
-type Describe = Callable[[HomeAssistant], Awaitable[Mapping[str, Mapping[str, Any] | None]]]
-
-KINDS: Final = (
-    ("triggers", trigger.async_get_all_descriptions),
-    ("conditions", condition.async_get_all_descriptions),
-)
-OF_A_PLAN: Final = {"tunnihind.window_started", "tunnihind.window_ended", "tunnihind.window_running"}
-
-
-def own(names: set[str]) -> set[str]:
-    return {name for name in names if name.startswith("tunnihind.")}
+type Offered = Callable[..., Awaitable[set[str]]]
+"""A function of Home Assistant that returns the names that the editor offers for a target."""
 
 
 @pytest.fixture(autouse=True)
@@ -38,36 +28,31 @@ async def _automations(hass: HomeAssistant, home: Home) -> None:
     await hass.async_block_till_done()
 
 
-@pytest.mark.parametrize(("kind", "describe"), KINDS)
-async def test_each_trigger_and_condition_has_its_texts_and_icon(
-    hass: HomeAssistant, kind: str, describe: Describe
+OFFERED: Final = (
+    (
+        async_get_triggers_for_target,
+        {"window_started", "window_ended"},
+        {"prices_published", "price_turned_negative", "price_crossed"},
+    ),
+    (
+        async_get_conditions_for_target,
+        {"window_running"},
+        {"price_cheap", "price_negative", "tomorrow_known"},
+    ),
+)
+
+
+@pytest.mark.parametrize(("offered_for", "of_a_plan", "of_a_server"), OFFERED, ids=["triggers", "conditions"])
+async def test_the_editor_offers_those_of_windows_for_plans_only(
+    hass: HomeAssistant, offered_for: Offered, of_a_plan: set[str], of_a_server: set[str]
 ) -> None:
-    described = {name: about for name, about in (await describe(hass)).items() if name.startswith("tunnihind.")}
-    names = {name.removeprefix("tunnihind.") for name in described}
-    assert names
-    assert icons()[kind].keys() == names
-    for language in LANGUAGES:
-        said = texts(language)[kind]
-        assert said.keys() == names
-        for name, about in described.items():
-            assert about, f"{name} has no description that Home Assistant can load"
-            assert said[name.removeprefix("tunnihind.")].get("fields", {}).keys() == about["fields"].keys()
-
-
-async def test_the_editor_offers_window_triggers_for_plans_only(hass: HomeAssistant) -> None:
-    for_plan = own(await async_get_triggers_for_target(hass, the_plan(hass), expand_group=False))
-    for_server = own(await async_get_triggers_for_target(hass, the_server(hass), expand_group=False))
-    assert for_plan >= {"tunnihind.window_started", "tunnihind.window_ended"}
-    assert not for_server & OF_A_PLAN
-    assert for_server >= {"tunnihind.prices_published", "tunnihind.price_turned_negative", "tunnihind.price_crossed"}
-
-
-async def test_the_editor_offers_window_conditions_for_plans_only(hass: HomeAssistant) -> None:
-    for_plan = own(await async_get_conditions_for_target(hass, the_plan(hass), expand_group=False))
-    for_server = own(await async_get_conditions_for_target(hass, the_server(hass), expand_group=False))
-    assert "tunnihind.window_running" in for_plan
-    assert not for_server & OF_A_PLAN
-    assert for_server >= {"tunnihind.price_cheap", "tunnihind.price_negative", "tunnihind.tomorrow_known"}
+    for_plan, for_server = [
+        {name.removeprefix("tunnihind.") for name in await offered_for(hass, target(hass), expand_group=False)}
+        for target in (the_plan, the_server)
+    ]
+    assert for_plan >= of_a_plan
+    assert for_server >= of_a_server
+    assert not for_server & of_a_plan
 
 
 NEVER_COUNT: Final = (

@@ -19,6 +19,7 @@ from tests.support.household.automations import (
     the_server,
 )
 from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.steering import switch
 from tunnihind.core.market import HOUR_S, QUARTER_S
 
 EVENING = "2026-01-14T20:00:00+02:00"
@@ -26,31 +27,24 @@ MIDNIGHT = instant("2026-01-15T00:00:00+02:00")
 NOON = instant("2026-01-14T12:00:00+02:00")
 
 
+@pytest.fixture
+async def noon(make_home: MakeHome) -> Home:
+    """Return a home whose plan runs for three hours from noon on."""
+    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    return home
+
+
 def window_triggers(target: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    return {
-        "started": {"trigger": "tunnihind.window_started", "target": target},
-        "ended": {"trigger": "tunnihind.window_ended", "target": target},
-    }
+    return {what: {"trigger": f"tunnihind.window_{what}", "target": target} for what in ("started", "ended")}
 
 
-async def test_a_window_starts_and_ends_once(hass: HomeAssistant, make_home: MakeHome) -> None:
-    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
-    await home.add(plans={PLAN_ID: ONE_PIECE})
+async def test_a_window_that_is_switched_off_and_on_ends_and_starts(hass: HomeAssistant, noon: Home) -> None:
     runs = await automate(hass, window_triggers(the_plan(hass)))
-    await home.at(NOON + 5 * HOUR_S)
-    assert runs == [("started", NOON), ("ended", NOON + 3 * HOUR_S)]
-
-
-async def test_a_window_that_is_switched_off_and_on_ends_and_starts(hass: HomeAssistant, make_home: MakeHome) -> None:
-    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    runs = await automate(hass, window_triggers(the_plan(hass)))
-    switch = {"entity_id": home.state("switch", "enabled", PLAN_ID).entity_id}
-    for hour, action in ((1, "turn_off"), (2, "turn_on")):
-        await home.at(NOON + hour * HOUR_S)
-        await hass.services.async_call("switch", action, switch, blocking=True)
-        await home.settle()
-    await home.at(NOON + 5 * HOUR_S)
+    for hour, on in ((1, False), (2, True)):
+        await noon.at(NOON + hour * HOUR_S)
+        await switch(noon, on)
+    await noon.at(NOON + 5 * HOUR_S)
     hours = (("started", 0), ("ended", 1), ("started", 2), ("ended", 3))
     assert runs == [(what, NOON + hour * HOUR_S) for what, hour in hours]
 
@@ -62,15 +56,6 @@ async def test_every_piece_of_a_window_starts_and_ends(hass: HomeAssistant, make
     runs = await automate(hass, window_triggers(the_plan(hass)))
     await home.at(NOON + 6 * HOUR_S)
     assert runs == [(what, start + HOUR_S * (what == "ended")) for start in pieces for what in ("started", "ended")]
-
-
-async def test_a_window_over_midnight_is_one_window(hass: HomeAssistant, make_home: MakeHome) -> None:
-    begins = MIDNIGHT - HOUR_S
-    home = await make_home(EVENING, PUBLISHED_TOMORROW, price_of=cheap_in(hours_from(begins, 3)))
-    await home.add(plans={PLAN_ID: {**ONE_PIECE, "deadline": "07:00:00"}})
-    runs = await automate(hass, window_triggers(the_plan(hass)))
-    await home.at(begins + 5 * HOUR_S)
-    assert runs == [("started", begins), ("ended", begins + 3 * HOUR_S)]
 
 
 async def test_of_two_windows_without_a_gap_both_start_and_the_last_ends(
@@ -100,18 +85,18 @@ async def test_pieces_added_late_trigger_too_and_the_running_one_only_once(
 
 
 @pytest.mark.parametrize(
-    ("now", "begins"),
+    ("now", "settled_until", "begins"),
     [
-        ("2026-03-29T00:10:00+02:00", "2026-03-29T02:00:00+02:00"),
-        ("2026-10-25T00:10:00+03:00", "2026-10-25T02:00:00+03:00"),
+        (EVENING, PUBLISHED_TOMORROW, "2026-01-14T23:00:00+02:00"),
+        ("2026-03-29T00:10:00+02:00", "2026-03-29T23:00:00+02:00", "2026-03-29T02:00:00+02:00"),
+        ("2026-10-25T00:10:00+03:00", "2026-10-25T23:00:00+02:00", "2026-10-25T02:00:00+03:00"),
     ],
-    ids=["spring", "autumn"],
+    ids=["midnight", "spring", "autumn"],
 )
-async def test_a_window_over_a_clock_change_lasts_its_hours(
-    hass: HomeAssistant, make_home: MakeHome, now: str, begins: str
+async def test_a_window_over_midnight_or_a_clock_change_starts_once_and_lasts_its_hours(
+    hass: HomeAssistant, make_home: MakeHome, now: str, settled_until: str, begins: str
 ) -> None:
     start = instant(begins)
-    settled_until = begins[:10] + "T23:00:00+02:00"
     home = await make_home(now, settled_until, price_of=cheap_in(hours_from(start, 3)))
     await home.add(plans={PLAN_ID: {**ONE_PIECE, "deadline": "07:00:00"}})
     runs = await automate(hass, window_triggers(the_plan(hass)))
@@ -119,38 +104,33 @@ async def test_a_window_over_a_clock_change_lasts_its_hours(
     assert runs == [("started", start), ("ended", start + 3 * HOUR_S)]
 
 
-async def test_a_restart_within_a_window_triggers_only_its_end(hass: HomeAssistant, make_home: MakeHome) -> None:
-    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    await home.at(NOON + HOUR_S)
+async def test_a_restart_within_a_window_triggers_only_its_end(hass: HomeAssistant, noon: Home) -> None:
+    await noon.at(NOON + HOUR_S)
     runs = await automate(hass, window_triggers(the_plan(hass)))
-    await restart(home)
-    assert home.is_on("window", PLAN_ID)
+    await restart(noon)
+    assert noon.is_on("window", PLAN_ID)
     assert runs == []
-    await home.at(NOON + 4 * HOUR_S)
+    await noon.at(NOON + 4 * HOUR_S)
     assert runs == [("ended", NOON + 3 * HOUR_S)]
 
 
-async def test_a_window_that_ends_during_a_restart_triggers_nothing(hass: HomeAssistant, make_home: MakeHome) -> None:
-    home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    await home.at(NOON + HOUR_S)
+async def test_a_window_that_ends_during_a_restart_triggers_nothing(hass: HomeAssistant, noon: Home) -> None:
+    await noon.at(NOON + HOUR_S)
     runs = await automate(hass, window_triggers(the_plan(hass)))
-    await restart(home, at=NOON + 4 * HOUR_S)
-    assert not home.is_on("window", PLAN_ID)
+    await restart(noon, at=NOON + 4 * HOUR_S)
+    assert not noon.is_on("window", PLAN_ID)
     assert runs == []
 
 
-async def test_publication_triggers_once_a_day(hass: HomeAssistant, home: Home) -> None:
+async def test_publication_of_a_whole_day_triggers_once(hass: HomeAssistant, home: Home) -> None:
     target = the_server(hass)
     runs = await automate(hass, {"published": {"trigger": "tunnihind.prices_published", "target": target}})
-    first = instant("2026-01-14T14:05:00+02:00")
+    first, second = instant("2026-01-14T14:05:00+02:00"), instant("2026-01-15T13:55:00+02:00")
     await home.at(first)
+    await home.publish(instant("2026-01-15T23:00:00+02:00"))
     assert runs == []
     await home.publish(instant(PUBLISHED_TOMORROW))
     assert runs == [("published", first)]
-
-    second = instant("2026-01-15T13:55:00+02:00")
     await restart(home)
     await restart(home, at=second)
     assert runs == [("published", first)]
@@ -172,22 +152,22 @@ async def test_published_prices_can_be_read_at_once(hass: HomeAssistant, home: H
     assert runs == [(f"is {home.value('average_tomorrow')}", home.now)]
 
 
-async def test_half_a_day_of_prices_does_not_trigger_a_publication(hass: HomeAssistant, home: Home) -> None:
-    trigger = {"trigger": "tunnihind.prices_published", "target": the_server(hass)}
-    runs = await automate(hass, {"published": trigger})
-    await home.publish(instant("2026-01-15T23:00:00+02:00"))
-    assert runs == []
-
-
-async def test_the_price_turns_negative_in_its_first_such_hour(hass: HomeAssistant, make_home: MakeHome) -> None:
+@pytest.mark.parametrize(
+    ("fees", "turns"),
+    [({}, [NOON, NOON + 5 * HOUR_S]), ({"rows": [{"network_day": 5.0, "network_night": 5.0}]}, [])],
+    ids=["none", "that lift it above zero"],
+)
+async def test_the_price_turns_negative_in_its_first_such_hour(
+    hass: HomeAssistant, make_home: MakeHome, fees: dict[str, Any], turns: list[int]
+) -> None:
     home = await make_home(price_of=cheap_in([*hours_from(NOON, 2), NOON + 5 * HOUR_S], cheap=-5.0))
-    await home.add()
+    await home.add(options=fees)
     trigger = {"trigger": "tunnihind.price_turned_negative", "target": the_server(hass)}
     runs = await automate(hass, {"negative": trigger})
     await home.at(NOON + HOUR_S)
     await restart(home)
     await home.at(NOON + 7 * HOUR_S)
-    assert runs == [("negative", NOON), ("negative", NOON + 5 * HOUR_S)]
+    assert runs == [("negative", at) for at in turns]
 
 
 async def test_a_price_by_the_quarter_turns_negative_before_half_an_hour_below_zero(
@@ -213,17 +193,6 @@ async def test_a_price_by_the_quarter_turns_negative_before_half_an_hour_below_z
             seen.append(home.now)
     assert seen == sorted(below)
     assert runs == [("negative", NOON + HOUR_S + 2 * QUARTER_S)]
-
-
-async def test_a_market_below_zero_that_the_fees_lift_above_is_not_negative(
-    hass: HomeAssistant, make_home: MakeHome
-) -> None:
-    home = await make_home(price_of=cheap_in([NOON], cheap=-5.0))
-    await home.add(options={"rows": [{"network_day": 5.0, "network_night": 5.0}]})
-    trigger = {"trigger": "tunnihind.price_turned_negative", "target": the_server(hass)}
-    runs = await automate(hass, {"negative": trigger})
-    await home.at(NOON + 2 * HOUR_S)
-    assert runs == []
 
 
 async def test_conditions_see_the_hour_in_which_the_price_crossed(hass: HomeAssistant, make_home: MakeHome) -> None:

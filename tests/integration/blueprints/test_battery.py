@@ -52,15 +52,17 @@ async def live_until(home: Home, end: int) -> None:
         await home.at(home.now + 1)
 
 
-def modes(home: Home) -> list[tuple[str, int]]:
+@pytest.fixture
+def told(hass: HomeAssistant) -> list[tuple[str, int]]:
     """Return a list that collects the battery's commands, with their quarter."""
     told: list[tuple[str, int]] = []
 
     @callback
     def tell(event: Event[Mapping[str, Any]]) -> None:
-        told.append((event.data["mode"], home.now - home.now % QUARTER_S))
+        at = int(event.time_fired_timestamp)
+        told.append((event.data["mode"], at - at % QUARTER_S))
 
-    home.hass.bus.async_listen("battery", tell)
+    hass.bus.async_listen("battery", tell)
     return told
 
 
@@ -72,8 +74,9 @@ A_DAY: Final = [
 ]
 
 
-async def test_the_battery_charges_at_the_cheapest_and_discharges_at_the_dearest_time(home: Home) -> None:
-    told = modes(home)
+async def test_the_battery_charges_at_the_cheapest_and_discharges_at_the_dearest_time(
+    home: Home, told: list[tuple[str, int]]
+) -> None:
     await use(home, "run_battery", inputs(home))
     await live_until(home, EVENING + 2 * HOUR_S)
     assert told == A_DAY
@@ -81,37 +84,33 @@ async def test_the_battery_charges_at_the_cheapest_and_discharges_at_the_dearest
 
 @pytest.mark.parametrize(("cheap", "charges"), [(90.0, False), (40.0, True)], ids=["not worth it", "worth it"])
 async def test_the_battery_charges_only_if_the_difference_is_worth_it(
-    make_home: MakeHome, cheap: float, *, charges: bool
+    make_home: MakeHome, told: list[tuple[str, int]], cheap: float, *, charges: bool
 ) -> None:
     home = await make_home(price_of=market(cheap, 105.0))
     await home.add(plans=PLANS)
-    told = modes(home)
     await use(home, "run_battery", inputs(home, **prices(home)))
     await live_until(home, EVENING + 2 * HOUR_S)
     assert told == [("charge" if charges else "rest", NOON), *A_DAY[1:]]
 
 
-async def test_the_battery_rests_while_both_windows_run(make_home: MakeHome) -> None:
+async def test_the_battery_rests_while_both_windows_run(make_home: MakeHome, told: list[tuple[str, int]]) -> None:
     home = await make_home(price_of=market(100.0, 100.0))
     await home.add(
         plans={name: {**plan, "earliest": "12:00:00", "deadline": "20:00:00"} for name, plan in PLANS.items()}
     )
-    told = modes(home)
     await use(home, "run_battery", inputs(home))
     await live_until(home, NOON + HOUR_S // 2)
     assert {mode for mode, _ in told} == {"rest"}
 
 
-async def test_a_start_within_a_window_goes_on_with_it(home: Home) -> None:
+async def test_a_start_within_a_window_goes_on_with_it(home: Home, told: list[tuple[str, int]]) -> None:
     await live_until(home, NOON + HOUR_S)
-    told = modes(home)
     await use_from_a_start_on(home, "run_battery", inputs(home))
     await home.at(home.now + 1)
     assert told[-1] == ("charge", NOON + HOUR_S)
 
 
-async def test_the_battery_rests_if_a_window_ended_during_a_restart(home: Home) -> None:
-    told = modes(home)
+async def test_the_battery_rests_if_a_window_ended_during_a_restart(home: Home, told: list[tuple[str, int]]) -> None:
     await use(home, "run_battery", inputs(home))
     await live_until(home, NOON + HOUR_S)
     await restart(home, at=NOON + 2 * HOUR_S + 1800)
@@ -121,8 +120,7 @@ async def test_the_battery_rests_if_a_window_ended_during_a_restart(home: Home) 
 
 @rings_between_steps
 @pytest.mark.parametrize("how", ["unloaded", "removed"])
-async def test_the_battery_rests_if_the_plans_are_lost(home: Home, how: str) -> None:
-    told = modes(home)
+async def test_the_battery_rests_if_the_plans_are_lost(home: Home, told: list[tuple[str, int]], how: str) -> None:
     await use(home, "run_battery", inputs(home))
     await live_until(home, NOON + HOUR_S)
     entries = home.hass.config_entries
@@ -132,9 +130,10 @@ async def test_the_battery_rests_if_the_plans_are_lost(home: Home, how: str) -> 
     assert told == [("charge", NOON), *[("rest", NOON + HOUR_S + QUARTER_S)] * 2]
 
 
-async def test_a_battery_that_missed_the_start_charges_when_it_is_back(hass: HomeAssistant, home: Home) -> None:
+async def test_a_battery_that_missed_the_start_charges_when_it_is_back(
+    hass: HomeAssistant, home: Home, told: list[tuple[str, int]]
+) -> None:
     hass.states.async_set(INVERTER, "unavailable")
-    told = modes(home)
     await use(home, "run_battery", inputs(home, battery=INVERTER))
     await live_until(home, NOON + HOUR_S)
     hass.states.async_set(INVERTER, "charging")

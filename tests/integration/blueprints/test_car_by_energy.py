@@ -18,6 +18,7 @@ from tests.support.household.blueprints import (
     window_of,
 )
 from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
+from tests.support.household.steering import pieces
 from tunnihind.core.market import HOUR_S, QUARTER_S
 
 NOON: Final = instant("2026-01-14T12:00:00+02:00")
@@ -49,17 +50,12 @@ async def charged_to(home: Home, percent: float | str) -> None:
     await home.settle()
 
 
-def pieces(home: Home) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = home.state("binary_sensor", "window", PLAN_ID).attributes.get("pieces", [])
-    return found
-
-
 @pytest.mark.parametrize(("percent", "quarters"), [(70, 4), (69, 5), (68.9, 5), (80, 0), (95, 0)], ids=str)
 async def test_the_plan_has_the_time_that_the_car_needs(home: Home, percent: float, quarters: int) -> None:
     await use(home, "charge_car_by_energy", inputs(home))
     await charged_to(home, percent)
     end = NOON + quarters * QUARTER_S
-    assert [instant(piece["end"]) for piece in pieces(home)] == ([end] if quarters else [])
+    assert [end for _, end in pieces(home)] == ([end] if quarters else [])
     assert float(home.state("number", "energy", PLAN_ID).state) == pytest.approx(max(0, 80 - percent))
 
 
@@ -75,28 +71,15 @@ async def test_the_car_charges_in_the_window_until_it_has_enough(home: Home, swi
     assert len(switchings) == 2
 
 
-async def test_a_car_that_charges_slowly_has_enough_by_the_deadline(home: Home, switchings: list[Switching]) -> None:
-    """The car takes half of the plan's power. The cheap hours are over at 16:00, and the deadline is at 20:00."""
-    await use(home, "charge_car_by_energy", inputs(home))
-    await charged_to(home, 60)
-    for minutes in range(10, 245, 15):
-        await home.at(NOON + minutes * 60)
-        await charged_to(home, 60 + minutes / 12)
-    await home.at(NOON + 4 * HOUR_S)
-    assert switchings == [("on", NOON), ("off", NOON + 4 * HOUR_S)]
-
-
 async def test_a_need_that_appears_within_or_after_the_window_is_met_by_the_deadline(home: Home) -> None:
     await use(home, "charge_car_by_energy", inputs(home))
     await charged_to(home, 70)
     await home.at(NOON + QUARTER_S)
     await charged_to(home, 65)
-    assert [instant(piece["end"]) for piece in pieces(home)] == [NOON + QUARTER_S + 6 * QUARTER_S]
+    assert [end for _, end in pieces(home)] == [NOON + QUARTER_S + 6 * QUARTER_S]
     await home.at(NOON + 3 * HOUR_S)
     await charged_to(home, 40)
-    assert [(instant(piece["start"]), instant(piece["end"])) for piece in pieces(home)][1:] == [
-        (NOON + 3 * HOUR_S, NOON + 7 * HOUR_S)
-    ]
+    assert pieces(home)[1:] == [(NOON + 3 * HOUR_S, NOON + 7 * HOUR_S)]
     assert home.state("binary_sensor", "window", PLAN_ID).attributes["missing_energy"] == 0
     await charged_to(home, 20)
     assert home.state("binary_sensor", "window", PLAN_ID).attributes["missing_energy"] == 10
@@ -111,7 +94,7 @@ async def test_the_same_reading_is_no_new_need(home: Home) -> None:
         home.hass.states.async_set(DEVICE, "unavailable")
         home.hass.states.async_set(DEVICE, "on")
         await home.settle()
-    assert [instant(piece["end"]) for piece in pieces(home)] == [NOON + 2 * HOUR_S]
+    assert [end for _, end in pieces(home)] == [NOON + 2 * HOUR_S]
 
 
 async def test_a_car_without_a_state_of_charge_keeps_its_need_and_charges_in_the_window(

@@ -87,17 +87,13 @@ async def test_the_pump_returns_to_normal_if_the_price_is_unknown(make_home: Mak
     assert temperature(home) == NORMAL
 
 
-async def test_a_start_in_expensive_hours_lowers_the_pump(make_home: MakeHome) -> None:
-    home = await make_home()
-    await home.add()
+async def test_a_start_in_expensive_hours_lowers_the_pump(home: Home) -> None:
     await come_to(home, "very_high")
     await use_from_a_start_on(home, "adjust_heat_pump", inputs(home))
     assert temperature(home) == NORMAL - 1
 
 
-async def test_a_reload_of_the_integration_changes_nothing(make_home: MakeHome) -> None:
-    home = await make_home()
-    await home.add()
+async def test_a_reload_of_the_integration_changes_nothing(home: Home) -> None:
     await use(home, "adjust_heat_pump", inputs(home))
     await come_to(home, "very_high")
     set_to = []
@@ -108,28 +104,18 @@ async def test_a_reload_of_the_integration_changes_nothing(make_home: MakeHome) 
     assert (set_to, temperature(home)) == ([], NORMAL - 1)
 
 
-async def test_a_heat_pump_that_missed_a_change_follows_when_it_is_back(make_home: MakeHome) -> None:
-    home = await make_home()
-    await home.add()
+async def test_a_heat_pump_that_missed_a_change_follows_when_it_is_back(home: Home) -> None:
     await use(home, "adjust_heat_pump", inputs(home))
     there = home.hass.states.get(PUMP)
     assert there is not None
     home.hass.states.async_set(PUMP, "unavailable")
     await come_to(home, "very_high")
-    assert temperature_is_unknown(home)
     home.hass.states.async_set(PUMP, there.state, there.attributes)
     await home.settle()
     assert temperature(home) == NORMAL - 1
 
 
-def temperature_is_unknown(home: Home) -> bool:
-    state = home.hass.states.get(PUMP)
-    return state is not None and "temperature" not in state.attributes
-
-
-async def test_a_temperature_set_by_hand_lasts_until_the_level_changes(make_home: MakeHome) -> None:
-    home = await make_home()
-    await home.add()
+async def test_a_temperature_set_by_hand_lasts_until_the_level_changes(home: Home) -> None:
     await use(home, "adjust_heat_pump", inputs(home))
     await come_to(home, "very_low")
     await set_pump(home, "set_temperature", temperature=24)
@@ -139,9 +125,7 @@ async def test_a_temperature_set_by_hand_lasts_until_the_level_changes(make_home
     assert temperature(home) == NORMAL - 1
 
 
-async def test_a_pump_that_is_off_follows_only_after_it_is_switched_on(make_home: MakeHome) -> None:
-    home = await make_home()
-    await home.add()
+async def test_a_pump_that_is_off_follows_only_after_it_is_switched_on(home: Home) -> None:
     await use(home, "adjust_heat_pump", inputs(home))
     await set_pump(home, "turn_off")
     await come_to(home, "very_high")
@@ -150,9 +134,7 @@ async def test_a_pump_that_is_off_follows_only_after_it_is_switched_on(make_home
     assert temperature(home) == NORMAL - 1
 
 
-async def test_the_temperature_stays_within_the_pumps_limits(make_home: MakeHome) -> None:
-    home = await make_home()
-    await home.add()
+async def test_the_temperature_stays_within_the_pumps_limits(home: Home) -> None:
     await use(home, "adjust_heat_pump", inputs(home, normal=34.5, raise_by=10))
     await come_to(home, "very_low")
     assert temperature(home) == 35

@@ -13,7 +13,7 @@ from tests.support.household.automations import (
     hours_from,
     restart,
 )
-from tests.support.household.blueprints import DEVICE, switched, turn, use, use_from_a_start_on, window_of
+from tests.support.household.blueprints import DEVICE, Switching, switched, turn, use, use_from_a_start_on, window_of
 from tests.support.household.home import PLAN_ID, PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tests.support.household.steering import switch
 from tunnihind.core.market import HOUR_S, QUARTER_S
@@ -22,6 +22,26 @@ NOON = instant("2026-01-14T12:00:00+02:00")
 MIDNIGHT = instant("2026-01-15T00:00:00+02:00")
 READY = "input_boolean.ready"
 WINDOW_AT_NOON = cheap_in(hours_from(NOON, 3))
+
+
+@pytest.fixture
+async def home(make_home: MakeHome) -> Home:
+    """Return a home whose plan runs for three hours from noon on."""
+    home = await make_home(price_of=WINDOW_AT_NOON)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    return home
+
+
+@pytest.fixture
+def switchings(home: Home) -> list[Switching]:
+    """Return a list that collects the device's switchings."""
+    return switched(home)
+
+
+@pytest.fixture
+def starts(home: Home) -> list[ServiceCall]:
+    """Return a list that collects the dishwasher's starts."""
+    return async_mock_service(home.hass, "test", "start")
 
 
 def follower(home: Home, blueprint: str) -> dict[str, Any]:
@@ -34,34 +54,25 @@ FOLLOWERS = pytest.mark.parametrize("blueprint", ["charge_car", "heat_water"])
 
 
 @FOLLOWERS
-async def test_the_device_is_on_in_exactly_the_window(make_home: MakeHome, blueprint: str) -> None:
-    home = await make_home(price_of=WINDOW_AT_NOON)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    switchings = switched(home)
+async def test_the_device_is_on_in_exactly_the_window_also_over_a_reload(
+    home: Home, switchings: list[Switching], blueprint: str
+) -> None:
     await use(home, blueprint, follower(home, blueprint))
+    await home.at(NOON + HOUR_S)
+    await restart(home, at=NOON + HOUR_S + 240)
     await home.at(NOON + 4 * HOUR_S)
     assert switchings == [("on", NOON), ("off", NOON + 3 * HOUR_S)]
 
 
 @FOLLOWERS
-async def test_the_device_goes_on_after_a_start_within_the_window(make_home: MakeHome, blueprint: str) -> None:
-    home = await make_home(price_of=WINDOW_AT_NOON)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
+async def test_the_device_goes_on_after_a_start_within_the_window_and_stops_after_one_behind_it(
+    home: Home, switchings: list[Switching], blueprint: str
+) -> None:
     await home.at(NOON + HOUR_S)
-    switchings = switched(home)
     await use_from_a_start_on(home, blueprint, follower(home, blueprint))
     assert switchings == [("on", NOON + HOUR_S)]
-
-
-@FOLLOWERS
-async def test_the_device_stops_if_the_window_ended_during_a_restart(make_home: MakeHome, blueprint: str) -> None:
-    home = await make_home(price_of=WINDOW_AT_NOON)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    await home.at(NOON + HOUR_S)
-    await turn(home, DEVICE, "on")
-    await use(home, blueprint, follower(home, blueprint))
     await restart(home, at=NOON + 4 * HOUR_S)
-    assert home.hass.states.is_state(DEVICE, "off")
+    assert switchings[1:] == [("off", NOON + 4 * HOUR_S)]
 
 
 async def lose(home: Home, how: str) -> None:
@@ -77,11 +88,8 @@ LOSSES = pytest.mark.parametrize("how", ["unloaded", "removed"])
 @LOSSES
 @FOLLOWERS
 async def test_the_device_stops_five_minutes_after_its_plan_is_lost(
-    make_home: MakeHome, blueprint: str, how: str
+    home: Home, switchings: list[Switching], blueprint: str, how: str
 ) -> None:
-    home = await make_home(price_of=WINDOW_AT_NOON)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    switchings = switched(home)
     await use(home, blueprint, follower(home, blueprint))
     await home.at(NOON + HOUR_S)
     await lose(home, how)
@@ -93,11 +101,8 @@ async def test_the_device_stops_five_minutes_after_its_plan_is_lost(
 
 @FOLLOWERS
 async def test_the_device_goes_on_when_its_plan_comes_back_within_the_window(
-    make_home: MakeHome, blueprint: str
+    home: Home, switchings: list[Switching], blueprint: str
 ) -> None:
-    home = await make_home(price_of=WINDOW_AT_NOON)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    switchings = switched(home)
     await use(home, blueprint, follower(home, blueprint))
     await home.at(NOON + HOUR_S)
     await lose(home, "unloaded")
@@ -107,23 +112,10 @@ async def test_the_device_goes_on_when_its_plan_comes_back_within_the_window(
     assert switchings[1:] == [("off", NOON + HOUR_S + 300), ("on", NOON + HOUR_S + 600), ("off", NOON + 3 * HOUR_S)]
 
 
-@FOLLOWERS
-async def test_a_reload_within_the_window_switches_nothing(make_home: MakeHome, blueprint: str) -> None:
-    home = await make_home(price_of=WINDOW_AT_NOON)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    switchings = switched(home)
-    await use(home, blueprint, follower(home, blueprint))
-    await home.at(NOON + HOUR_S)
-    await restart(home, at=NOON + HOUR_S + 240)
-    await home.at(NOON + 4 * HOUR_S)
-    assert switchings == [("on", NOON), ("off", NOON + 3 * HOUR_S)]
-
-
 @LOSSES
-async def test_water_is_heated_by_the_fail_safe_hours_while_its_plan_is_lost(make_home: MakeHome, how: str) -> None:
-    home = await make_home(price_of=WINDOW_AT_NOON)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    switchings = switched(home)
+async def test_water_is_heated_by_the_fail_safe_hours_while_its_plan_is_lost(
+    home: Home, switchings: list[Switching], how: str
+) -> None:
     hours = {"fail_safe_from": "12:30:00", "fail_safe_until": "14:00:00"}
     await use(home, "heat_water", {**follower(home, "heat_water"), **hours})
     await home.at(NOON + HOUR_S)
@@ -133,11 +125,10 @@ async def test_water_is_heated_by_the_fail_safe_hours_while_its_plan_is_lost(mak
 
 
 @LOSSES
-async def test_the_car_is_charged_anyway_while_its_plan_is_lost_if_so_chosen(make_home: MakeHome, how: str) -> None:
-    home = await make_home(price_of=WINDOW_AT_NOON)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
+async def test_the_car_is_charged_anyway_while_its_plan_is_lost_if_so_chosen(
+    home: Home, switchings: list[Switching], how: str
+) -> None:
     await use(home, "charge_car", {**follower(home, "charge_car"), "charge_anyway": True})
-    switchings = switched(home)
     await home.at(NOON - HOUR_S)
     await lose(home, how)
     await home.at(NOON - HOUR_S + 299)
@@ -146,9 +137,7 @@ async def test_the_car_is_charged_anyway_while_its_plan_is_lost_if_so_chosen(mak
     assert switchings == [("on", NOON - HOUR_S + QUARTER_S)]
 
 
-async def test_a_car_that_is_charged_anyway_stops_when_the_plan_is_back(make_home: MakeHome) -> None:
-    home = await make_home(price_of=WINDOW_AT_NOON)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
+async def test_a_car_that_is_charged_anyway_stops_when_the_plan_is_back(home: Home) -> None:
     await lose(home, "unloaded")
     await use_from_a_start_on(home, "charge_car", {**follower(home, "charge_car"), "charge_anyway": True})
     switchings = switched(home)
@@ -159,11 +148,16 @@ async def test_a_car_that_is_charged_anyway_stops_when_the_plan_is_back(make_hom
     assert [how for how, _ in switchings] == ["on", "off", "on"]
 
 
-async def test_water_is_heated_in_the_fail_safe_hours_of_a_day_without_a_window(make_home: MakeHome) -> None:
+@pytest.mark.parametrize("lacks", ["a window", "prices"])
+async def test_water_is_heated_in_the_fail_safe_hours_of_a_day_without_a_window_or_prices(
+    make_home: MakeHome, lacks: str
+) -> None:
     home = await make_home("2026-01-15T00:50:00+02:00", PUBLISHED_TOMORROW)
-    await home.add(plans={PLAN_ID: {**ONE_PIECE, "price_cap": 0.1}})
-    switchings = switched(home)
+    await home.add(plans={PLAN_ID: {**ONE_PIECE, "price_cap": 0.1} if lacks == "a window" else ONE_PIECE})
     await use(home, "heat_water", follower(home, "heat_water"))
+    if lacks == "prices":
+        await home.hass.config_entries.async_unload(home.entry.entry_id)
+    switchings = switched(home)
     await home.at(MIDNIGHT + 6 * HOUR_S)
     assert switchings == [("on", MIDNIGHT + 2 * HOUR_S), ("off", MIDNIGHT + 5 * HOUR_S)]
 
@@ -176,17 +170,6 @@ async def test_water_is_not_heated_in_the_fail_safe_hours_of_a_plan_that_is_swit
     switchings = switched(home)
     await home.at(MIDNIGHT + 6 * HOUR_S)
     assert [how for how, _ in switchings if how == "on"] == []
-
-
-async def test_water_is_heated_in_the_fail_safe_hours_without_prices(make_home: MakeHome) -> None:
-    home = await make_home("2026-01-15T01:50:00+02:00", PUBLISHED_TOMORROW)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    inputs = follower(home, "heat_water")
-    await use(home, "heat_water", inputs)
-    await home.hass.config_entries.async_unload(home.entry.entry_id)
-    switchings = switched(home)
-    await home.at(MIDNIGHT + 6 * HOUR_S)
-    assert switchings == [("on", MIDNIGHT + 2 * HOUR_S), ("off", MIDNIGHT + 5 * HOUR_S)]
 
 
 async def test_water_is_heated_on_after_a_start_within_the_fail_safe_hours(make_home: MakeHome) -> None:
@@ -241,33 +224,22 @@ async def test_the_dishwasher_does_not_start_unless_ready(make_home: MakeHome) -
     assert starts == []
 
 
-async def test_the_dishwasher_starts_when_the_price_turns_negative(make_home: MakeHome) -> None:
+@pytest.mark.parametrize("ready_at", [NOON - HOUR_S, NOON + HOUR_S // 2], ids=["before", "within"])
+async def test_the_dishwasher_starts_once_the_price_is_negative(make_home: MakeHome, ready_at: int) -> None:
     home = await make_home(price_of=cheap_in([NOON], cheap=-5.0))
     await home.add(plans={PLAN_ID: {**ONE_PIECE, "earliest": "20:00:00"}})
     starts = async_mock_service(home.hass, "test", "start")
     await use(home, "start_dishwasher", machine(home))
+    await home.at(ready_at)
     await turn(home, READY, "on")
-    assert starts == []
+    assert len(starts) == (ready_at > NOON)
     await home.at(NOON)
     assert len(starts) == 1
 
 
-async def test_the_dishwasher_starts_at_once_if_the_price_is_negative(make_home: MakeHome) -> None:
-    home = await make_home(price_of=cheap_in([NOON], cheap=-5.0))
-    await home.add(plans={PLAN_ID: {**ONE_PIECE, "earliest": "20:00:00"}})
-    starts = async_mock_service(home.hass, "test", "start")
-    await use(home, "start_dishwasher", machine(home))
-    await home.at(NOON + HOUR_S // 2)
-    await turn(home, READY, "on")
-    assert len(starts) == 1
-
-
-async def test_the_dishwasher_catches_up_on_a_missed_start(make_home: MakeHome) -> None:
-    home = await make_home(price_of=WINDOW_AT_NOON)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
+async def test_the_dishwasher_catches_up_on_a_missed_start(home: Home, starts: list[ServiceCall]) -> None:
     await turn(home, READY, "on")
     await home.at(NOON + HOUR_S)
-    starts = async_mock_service(home.hass, "test", "start")
     await use_from_a_start_on(home, "start_dishwasher", machine(home))
     assert len(starts) == 1
     await restart(home)
@@ -297,11 +269,8 @@ async def test_a_reload_does_not_start_the_dishwasher_in_a_window_older_than_rea
     ids=["ready before the window", "ready in the window"],
 )
 async def test_a_start_of_home_assistant_knows_when_ready_was_turned_on(
-    make_home: MakeHome, last_run: str, starts_now: int
+    home: Home, starts: list[ServiceCall], last_run: str, starts_now: int
 ) -> None:
-    home = await make_home(price_of=WINDOW_AT_NOON)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    starts = async_mock_service(home.hass, "test", "start")
     mock_restore_cache(home.hass, [State("automation.home", "on", {"last_triggered": last_run})])
     await home.at(NOON + HOUR_S)
     # After a restart, the state of a toggle helper is new.
@@ -310,10 +279,9 @@ async def test_a_start_of_home_assistant_knows_when_ready_was_turned_on(
     assert len(starts) == starts_now
 
 
-async def test_the_dishwasher_catches_up_when_the_plan_comes_back_as_a_new_entity(make_home: MakeHome) -> None:
-    home = await make_home(price_of=WINDOW_AT_NOON)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    starts = async_mock_service(home.hass, "test", "start")
+async def test_the_dishwasher_catches_up_when_the_plan_comes_back_as_a_new_entity(
+    home: Home, starts: list[ServiceCall]
+) -> None:
     await use(home, "start_dishwasher", machine(home))
     await turn(home, READY, "on")
     window = window_of(home)
@@ -344,10 +312,7 @@ async def test_ready_for_the_next_load_stays_on_when_a_long_start_ends(make_home
     assert (starts, home.hass.states.is_state(READY, "off")) == ([NOON, NOON + 4 * HOUR_S], True)
 
 
-async def test_the_automation_notes_when_ready_was_turned_on(make_home: MakeHome) -> None:
-    home = await make_home(price_of=WINDOW_AT_NOON)
-    await home.add(plans={PLAN_ID: ONE_PIECE})
-    starts = async_mock_service(home.hass, "test", "start")
+async def test_the_automation_notes_when_ready_was_turned_on(home: Home, starts: list[ServiceCall]) -> None:
     await use(home, "start_dishwasher", machine(home))
     await home.at(NOON + HOUR_S)
     await turn(home, READY, "on")
@@ -420,24 +385,21 @@ async def test_tomorrows_message_has_buying_prices_by_the_hour_in_any_contract(m
 
 
 @pytest.mark.parametrize(
-    ("last_told", "told_now"),
-    [("2026-01-13T14:05:00+02:00", 1), ("2026-01-14T14:05:00+02:00", 0), (None, 1)],
-    ids=["yesterday", "today", "never"],
+    ("published_until", "last_told", "told_now"),
+    [
+        (PUBLISHED_TOMORROW, "2026-01-13T14:05:00+02:00", 1),
+        (PUBLISHED_TOMORROW, "2026-01-14T14:05:00+02:00", 0),
+        (PUBLISHED_TOMORROW, None, 1),
+        (PUBLISHED_TODAY, None, 0),
+    ],
+    ids=["yesterday", "today", "never", "not published yet"],
 )
 async def test_prices_published_while_home_assistant_was_off_notify_once_at_a_start(
-    make_home: MakeHome, last_told: str | None, told_now: int
+    make_home: MakeHome, published_until: str, last_told: str | None, told_now: int
 ) -> None:
-    home = await make_home("2026-01-14T16:00:00+02:00", PUBLISHED_TOMORROW)
+    home = await make_home("2026-01-14T16:00:00+02:00", published_until)
     await home.add()
     mock_restore_cache(home.hass, [State("automation.home", "on", {"last_triggered": last_told})])
     told = async_mock_service(home.hass, "notify", "send_message")
     await use_from_a_start_on(home, "notify_tomorrow", teller(home))
     assert len(told) == told_now
-
-
-async def test_no_message_is_sent_at_a_start_before_prices_are_published(make_home: MakeHome) -> None:
-    home = await make_home()
-    await home.add()
-    told = async_mock_service(home.hass, "notify", "send_message")
-    await use_from_a_start_on(home, "notify_tomorrow", teller(home))
-    assert told == []

@@ -105,11 +105,15 @@ async def test_a_second_press_cancels_the_start_and_a_third_sets_it_again(
     assert starts == [("on", CHEAPEST)]
 
 
-async def test_the_start_can_be_moved_by_hand(evening: Home, starts: list[Switching]) -> None:
+@pytest.mark.parametrize("pressed", [True, False])
+async def test_the_start_can_be_set_by_hand_after_and_without_the_button(
+    evening: Home, starts: list[Switching], pressed: bool
+) -> None:
     await use(evening, "start_washing_machine", inputs(evening))
-    await press(evening)
-    moved = {"entity_id": START, "timestamp": CHEAPEST - QUARTER_S}
-    await evening.hass.services.async_call("input_datetime", "set_datetime", moved, blocking=True)
+    if pressed:
+        await press(evening)
+    by_hand = {"entity_id": START, "timestamp": CHEAPEST - QUARTER_S}
+    await evening.hass.services.async_call("input_datetime", "set_datetime", by_hand, blocking=True)
     await evening.at(READY_BY)
     assert starts == [("on", CHEAPEST - QUARTER_S)]
 
@@ -142,14 +146,6 @@ async def test_a_machine_that_was_away_starts_when_it_is_back_in_time(
     evening.hass.states.async_set(DEVICE, "off")
     await evening.settle()
     assert (starts[-1] == ("on", back_at)) is starts_then
-
-
-async def test_the_start_can_be_set_by_hand_without_the_button(evening: Home, starts: list[Switching]) -> None:
-    await use(evening, "start_washing_machine", inputs(evening))
-    by_hand = {"entity_id": START, "timestamp": CHEAPEST}
-    await evening.hass.services.async_call("input_datetime", "set_datetime", by_hand, blocking=True)
-    await evening.at(READY_BY)
-    assert starts == [("on", CHEAPEST)]
 
 
 @pytest.mark.parametrize(

@@ -196,8 +196,6 @@ async def test_a_week_by_plans(hass: HomeAssistant, make_home: MakeHome, billed_
     _limits_followed_the_price(week.diary)
     _each_window_was_announced_once(week.diary, announced)
     _the_ledger_adds_up(week, home.consumer_price if billed_by == "hour" else home.consumer_quarter_price)
-    if billed_by == "hour":
-        _dear_hours_were_the_dearest(week)
 
 
 def _window_triggers(home: Home) -> dict[str, dict[str, Any]]:
@@ -285,12 +283,3 @@ def _the_ledger_adds_up(week: Week, price_of: PriceOf) -> None:
         assert used.cost == pytest.approx(cost * power, rel=0.1), plan
     saved = float(week.home.value("saved_total", "car"))
     assert saved == pytest.approx(week.home.entry.runtime_data.ledger.account("car").total.used.saved, abs=0.0001)
-
-
-def _dear_hours_were_the_dearest(week: Week) -> None:
-    diary = week.diary
-    for day in range(1, DAYS - 1):
-        start, end = week.midnight(day), week.midnight(day + 1)
-        hours = {at: price for at, price in diary.prices.items() if start <= at < end and at % HOUR_S == 0}
-        chosen = [price for at, price in hours.items() if diary.running["floor"][at]]
-        assert sorted(chosen) == sorted(hours.values())[-4:], day
