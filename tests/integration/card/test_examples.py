@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from homeassistant.config_entries import ConfigEntryDisabler
-from homeassistant.core import HomeAssistant
 
 from tests.integration.card.conftest import Cards
 from tests.support.household.home import DAY_S, Home, MakeHome, instant
@@ -25,6 +24,7 @@ EXAMPLES: Final = Path(__file__).with_name("examples")
 MORNING: Final = "2026-11-18T10:20:00+02:00"
 """A Wednesday, before the auction; the table of rates has all of this day's."""
 AFTERNOON: Final = "2026-11-18T15:20:00+02:00"
+REHEARSED_FROM: Final = "2026-12-20T18:03:37+02:00"
 PUBLISHED_TODAY: Final = "2026-11-19T01:00:00+02:00"
 PUBLISHED_TOMORROW: Final = "2026-11-20T01:00:00+02:00"
 VORK_4: Final = {"package": "vork_4", "margin": 0.5, "from_table": ["network", "balancing", "renewable", "security"]}
@@ -36,8 +36,6 @@ PLANS: Final[Mapping[str, Mapping[str, Any]]] = {
     "car": {"duration": 300, "split": True, "min_piece": 30, "horizon": "expected"},
     "sauna": {"duration": 180, "split": False, "price_cap": 1},
 }
-
-type Lived = Callable[[MakeHome], Awaitable[Home]]
 
 
 @cache
@@ -72,16 +70,28 @@ async def a_home(
     return home
 
 
-async def morning(make_home: MakeHome) -> Home:
-    return await a_home(make_home, MORNING, PUBLISHED_TODAY)
-
-
-async def hours(make_home: MakeHome) -> Home:
-    return await a_home(make_home, options=FEES | {"unit": "euros"})
-
-
-async def quarters(make_home: MakeHome) -> Home:
-    return await a_home(make_home, quarters=True, options=FEES | {"billed_by": "quarter"})
+STATES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "morning": {"now": MORNING, "settled_until": PUBLISHED_TODAY},
+    "hours": {"options": FEES | {"unit": "euros"}},
+    "quarters": {"quarters": True, "options": FEES | {"billed_by": "quarter"}},
+    # A server that serves its whole forecast by the quarter.
+    "week_of_quarters": {
+        "quarters": True,
+        "settings": Settings(full_horizon=True),
+        "options": FEES | SELLING | {"billed_by": "quarter", "levels_by": "quarter"},
+        "plans": PLANS,
+    },
+    "selling": {"quarters": True, "options": FEES | SELLING},
+    "demo": {"mode": "demo"},
+    "rehearsal": {
+        "now": REHEARSED_FROM,
+        "ahead_s": instant(AFTERNOON) - instant(REHEARSED_FROM),
+        "mode": "rehearsal",
+        "rehearsal": True,
+    },
+    "day_of_23_hours": {"now": "2026-03-29T10:20:00+03:00", "settled_until": "2026-03-30T01:00:00+03:00"},
+    "day_of_25_hours": {"now": "2026-10-25T10:20:00+02:00", "settled_until": "2026-10-26T01:00:00+02:00"},
+}
 
 
 async def with_plans(make_home: MakeHome) -> Home:
@@ -90,31 +100,6 @@ async def with_plans(make_home: MakeHome) -> Home:
         await home.at(instant(now))
         await home.publish(instant(until))
     return home
-
-
-async def week_of_quarters(make_home: MakeHome) -> Home:
-    """A server that serves its whole forecast by the quarter."""
-    return await a_home(
-        make_home,
-        quarters=True,
-        settings=Settings(full_horizon=True),
-        options=FEES | SELLING | {"billed_by": "quarter", "levels_by": "quarter"},
-        plans=PLANS,
-    )
-
-
-async def selling(make_home: MakeHome) -> Home:
-    return await a_home(make_home, quarters=True, options=FEES | SELLING)
-
-
-async def demo(make_home: MakeHome) -> Home:
-    return await a_home(make_home, mode="demo")
-
-
-async def rehearsal(make_home: MakeHome) -> Home:
-    today = "2026-12-20T18:03:37+02:00"
-    ahead_s = instant(AFTERNOON) - instant(today)
-    return await a_home(make_home, today, ahead_s=ahead_s, mode="rehearsal", rehearsal=True)
 
 
 async def stale(make_home: MakeHome) -> Home:
@@ -161,48 +146,24 @@ async def stopped(make_home: MakeHome) -> Home:
     return home
 
 
-async def day_of_23_hours(make_home: MakeHome) -> Home:
-    return await a_home(make_home, "2026-03-29T10:20:00+03:00", "2026-03-30T01:00:00+03:00")
+LIVED: Final[Mapping[str, Callable[[MakeHome], Awaitable[Home]]]] = {
+    lived.__name__: lived for lived in (with_plans, stale, server_lost, run_out, no_data, retrying, stopped)
+}
+NAMES: Final = (*STATES, *LIVED)
 
 
-async def day_of_25_hours(make_home: MakeHome) -> Home:
-    return await a_home(make_home, "2026-10-25T10:20:00+02:00", "2026-10-26T01:00:00+02:00")
-
-
-STATES: Final[tuple[Lived, ...]] = (
-    morning,
-    hours,
-    quarters,
-    with_plans,
-    week_of_quarters,
-    selling,
-    demo,
-    rehearsal,
-    stale,
-    server_lost,
-    run_out,
-    no_data,
-    retrying,
-    stopped,
-    day_of_23_hours,
-    day_of_25_hours,
-)
-
-
-@pytest.mark.parametrize("lived", STATES, ids=lambda lived: str(lived.__name__))
-async def test_each_state_equals_the_file_of_the_cards_tests(
-    hass: HomeAssistant, make_home: MakeHome, cards: Cards, lived: Lived
-) -> None:
-    home = await lived(make_home)
+@pytest.mark.parametrize("name", NAMES)
+async def test_each_state_equals_the_file_of_the_cards_tests(make_home: MakeHome, cards: Cards, name: str) -> None:
+    home = await (LIVED[name](make_home) if name in LIVED else a_home(make_home, **STATES[name]))
     card = await cards.open(entry_id=home.entry.entry_id)
-    file = EXAMPLES / f"{lived.__name__}.json"
+    file = EXAMPLES / f"{name}.json"
     if os.environ.get("TUNNIHIND_WRITE_EXAMPLES"):
         file.write_text(text_of(home.server_now if home.ahead_s else home.now, card.shown))
     assert json.loads(file.read_text())["contents"] == card.shown
 
 
 def test_every_file_belongs_to_a_state() -> None:
-    assert {file.stem for file in EXAMPLES.iterdir()} == {lived.__name__ for lived in STATES}
+    assert {file.stem for file in EXAMPLES.iterdir()} == {*NAMES}
 
 
 def text_of(now: int, contents: Mapping[str, Any]) -> str:

@@ -26,44 +26,30 @@ def loaded_modules(hass: HomeAssistant) -> list[str]:
 
 
 @pytest.mark.usefixtures("with_frontend")
-async def test_pages_load_the_card_once_with_any_number_of_servers(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_pages_load_the_card_once_while_there_is_any_server(hass: HomeAssistant, make_home: MakeHome) -> None:
     for entry_id in ("one", "two"):
         await (await make_home()).add(entry_id=entry_id)
-    assert loaded_modules(hass) == [module.module_address(hass)]
-
-
-@pytest.mark.usefixtures("with_frontend")
-async def test_the_card_goes_with_the_last_server_and_returns_with_the_next(
-    hass: HomeAssistant, make_home: MakeHome
-) -> None:
-    homes = [await make_home(), await make_home()]
-    for place, home in enumerate(homes):
-        await home.add(entry_id=f"entry{place}")
     address = module.module_address(hass)
-    await hass.config_entries.async_remove("entry0")
     assert loaded_modules(hass) == [address]
-    await hass.config_entries.async_remove("entry1")
+    await hass.config_entries.async_remove("one")
+    assert loaded_modules(hass) == [address]
+    await hass.config_entries.async_remove("two")
     assert loaded_modules(hass) == []
     await (await make_home()).add(entry_id="another")
     assert loaded_modules(hass) == [address]
 
 
 @pytest.mark.usefixtures("with_frontend")
-async def test_the_card_stays_while_its_server_is_loaded_again(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_the_card_is_there_before_the_server_answers_and_while_it_is_loaded_again(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
     home = await make_home()
+    await home.server.runner.cleanup()
     await home.add()
     [address] = loaded_modules(hass)
     await hass.config_entries.async_reload(home.entry.entry_id)
     await home.settle()
     assert loaded_modules(hass) == [address]
-
-
-@pytest.mark.usefixtures("with_frontend")
-async def test_the_card_is_there_before_the_server_answers(hass: HomeAssistant, make_home: MakeHome) -> None:
-    home = await make_home()
-    await home.server.runner.cleanup()
-    await home.add()
-    assert len(loaded_modules(hass)) == 1
 
 
 @pytest.mark.usefixtures("with_frontend")
@@ -84,14 +70,7 @@ async def test_anybody_gets_the_card_and_what_it_imports_and_may_keep_them(
         assert "max-age=2678400" in answer.headers["Cache-Control"]
         assert await answer.read() == (module.FRONTEND_FOLDER / name).read_bytes()
     assert (await client.get(f"{address}.map")).status == HTTPStatus.NOT_FOUND
-
-
-@pytest.mark.usefixtures("with_frontend")
-async def test_a_page_from_before_an_update_gets_the_newest_card(
-    hass: HomeAssistant, make_home: MakeHome, hass_client_no_auth: ClientSessionGenerator
-) -> None:
-    await (await make_home()).add()
-    client = await hass_client_no_auth()
+    # A page from before an update gets the newest card.
     answer = await client.get("/tunnihind/0123456789ab/tunnihind-card.js")
     assert await answer.read() == (module.FRONTEND_FOLDER / module.CARD_FILE).read_bytes()
 

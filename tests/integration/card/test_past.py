@@ -23,7 +23,8 @@ async def a_home(make_home: MakeHome, *, days: int = 20) -> Home:
 
 async def test_two_weeks_of_prices_use_the_rates_of_each_day(make_home: MakeHome, cards: Cards) -> None:
     home = await a_home(make_home)
-    prices = (await cards.past())["result"]["prices"]
+    past = (await cards.past())["result"]
+    prices, sold = past["prices"], past["selling"]
     starts = range(TODAY - 13 * DAY_S, TODAY, HOUR_S)
     assert (prices["start"], prices["step"], len(prices["price"])) == (starts.start, HOUR_S, len(starts))
     margins = [0.5 if start < TODAY - DAY_S else 1.5 for start in starts]
@@ -31,11 +32,6 @@ async def test_two_weeks_of_prices_use_the_rates_of_each_day(make_home: MakeHome
     assert prices["price"] == pytest.approx(paid, abs=6e-5)
     assert prices["low"] == [None] * len(starts)
     assert set(prices["level"]) == {0, 1, 2, 3, 4}
-
-
-async def test_past_selling_prices_come_by_the_quarter(make_home: MakeHome, cards: Cards) -> None:
-    await a_home(make_home)
-    sold = (await cards.past())["result"]["selling"]
     assert (sold["step"], len(sold["price"])) == (QUARTER_S, 13 * 96)
 
 

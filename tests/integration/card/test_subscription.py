@@ -1,11 +1,10 @@
 """An open card gets all fields once, and then only changes."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
 from dataclasses import replace
 from statistics import fmean, quantiles
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from aiohttp import web
@@ -15,23 +14,20 @@ from homeassistant.core import HomeAssistant
 from custom_components.tunnihind.card.columns import household_columns
 from custom_components.tunnihind.card.contents import CardContents, ContentsBuilder
 from custom_components.tunnihind.card.subscription import ENTRY_BROADCASTERS
+from custom_components.tunnihind.prices.days import day_at
 from tests.integration.card.conftest import Cards, OpenCard, price_at
+from tests.integration.household.test_options import change
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.steering import switch
 from tunnihind.core.market import HOUR_S, QUARTER_S
 
 FEES: Final = {"rows": [{"margin": 0.5, "network_day": 4, "network_night": 2}]}
-BEGINNING: Final = {"state"}
 
 
 @pytest.fixture
 async def card(home: Home, cards: Cards) -> OpenCard:
     """Return an open card of the home."""
     return await cards.open(entry_id="entry")
-
-
-async def set_options(home: Home, options: Mapping[str, Any]) -> None:
-    home.hass.config_entries.async_update_entry(home.entry, options=dict(options))
-    await home.settle()
 
 
 async def live_until(home: Home, instant: int) -> None:
@@ -50,14 +46,12 @@ async def start_server(home: Home, port: int) -> None:
     await web.TCPSite(home.server.runner, "127.0.0.1", port).start()
 
 
-async def test_the_first_event_has_everything(card: OpenCard) -> None:
+async def test_a_card_gets_everything_at_first_and_then_shows_what_the_sensors_show(home: Home, card: OpenCard) -> None:
+    """This covers every hour of a day, and midnight, at which the next day begins; the card gets only the changes."""
     assert card.shown.keys() == CardContents.__annotations__.keys()
-
-
-async def test_a_card_shows_what_the_sensors_show(home: Home, card: OpenCard) -> None:
-    """This covers every hour of a day; the card gets only the changes."""
     for _ in range(24):
         await card.events()
+        assert card.shown["prices"]["start"] == day_at(home.now).start
         today = card.shown["prices"]["price"][:24]
         assert price_at(card, "prices", home.now) == float(home.value("current_price"))
         assert [min(today), max(today)] == [float(home.value(f"{which}_today")) for which in ("lowest", "highest")]
@@ -103,13 +97,11 @@ async def test_colours_follow_a_new_scale_of_the_server(home: Home, card: OpenCa
     assert set(after["tint"]) == {0} != set(before["tint"])
 
 
-async def test_nothing_is_sent_while_nothing_changes(home: Home, card: OpenCard) -> None:
-    await live_until(home, home.now - home.now % HOUR_S + HOUR_S - 1)
+async def test_nothing_is_sent_until_the_new_hour_and_then_only_the_hour(home: Home, card: OpenCard) -> None:
+    next_hour = home.now - home.now % HOUR_S + HOUR_S
+    await live_until(home, next_hour - 1)
     assert await card.events() == []
-
-
-async def test_a_new_hour_sends_only_the_hour(home: Home, card: OpenCard) -> None:
-    await live_until(home, home.now - home.now % HOUR_S + HOUR_S)
+    await live_until(home, next_hour)
     [event] = await card.events()
     assert event.keys() == {"now"}
 
@@ -126,26 +118,16 @@ async def test_new_prices_and_a_new_forecast_are_sent_when_they_come(home: Home,
     assert event.keys() == {"prices"}
 
 
-async def test_midnight_begins_a_new_day(home: Home, card: OpenCard) -> None:
-    await home.at(instant("2026-01-15T00:00:00+02:00"))
-    await card.events()
-    assert card.shown["prices"]["start"] == home.now
-
-
-async def test_the_prices_change_with_the_households_options(home: Home, card: OpenCard) -> None:
-    await set_options(home, FEES | {"unit": "euros"})
+async def test_prices_change_with_the_households_options_and_their_parts_and_vat_add_up(
+    home: Home, card: OpenCard
+) -> None:
+    await change(home, **FEES, unit="euros")
     [event] = await card.events()
     assert event.keys() >= {"unit", "prices"}
+    assert event["unit"] == "euros"
     prices = event["prices"]
     place = prices["charged"][(home.now - prices["start"]) // HOUR_S]
     assert prices["charges"][place] == {"margin": 0.005, "network": 0.04}
-    assert event["unit"] == "euros"
-
-
-async def test_the_parts_of_a_price_and_its_vat_add_up(home: Home, card: OpenCard) -> None:
-    await set_options(home, FEES)
-    await card.events()
-    prices = card.shown["prices"]
     columns = zip(prices["price"], prices["market"], prices["charged"], strict=True)
     without_vat = [(price, market + sum(prices["charges"][place].values())) for price, market, place in columns]
     assert len(without_vat) > 48
@@ -155,16 +137,21 @@ async def test_the_parts_of_a_price_and_its_vat_add_up(home: Home, card: OpenCar
 async def test_a_home_that_begins_to_sell_sees_its_selling_prices(home: Home, card: OpenCard) -> None:
     home.serve_quarters()
     assert card.shown.get("selling", ...) is None
-    await set_options(home, {"selling": {"resolution": "quarter", "rows": []}})
+    await change(home, selling={"resolution": "quarter", "rows": []})
     await card.events()
     assert card.shown["selling"]["step"] == QUARTER_S
     assert price_at(card, "selling", home.now) == float(home.value("selling_price"))
-    await set_options(home, {})
+    await change(home)
     await card.events()
     assert card.shown["selling"] is None
 
 
 async def test_plans_come_change_their_names_and_go(hass: HomeAssistant, home: Home, card: OpenCard) -> None:
+    async def names() -> list[str]:
+        await home.settle()
+        await card.events()
+        return [each["name"] for each in card.shown["plans"]]
+
     [first] = card.shown["plans"]
     assert (first["id"], first["name"]) == (PLAN_ID, "Plan")
     assert first["entity_id"] == home.state("binary_sensor", "window", PLAN_ID).entity_id
@@ -176,59 +163,41 @@ async def test_plans_come_change_their_names_and_go(hass: HomeAssistant, home: H
         unique_id=None,
     )
     hass.config_entries.async_add_subentry(home.entry, added)
-    await home.settle()
-    await card.events()
-    assert [each["name"] for each in card.shown["plans"]] == ["Plan", "Boiler"]
+    assert await names() == ["Plan", "Boiler"]
     hass.config_entries.async_update_subentry(home.entry, added, title="Soe vesi")
-    await home.settle()
-    await card.events()
-    assert [each["name"] for each in card.shown["plans"]] == ["Plan", "Soe vesi"]
+    assert await names() == ["Plan", "Soe vesi"]
     hass.config_entries.async_remove_subentry(home.entry, "boiler")
-    await home.settle()
-    await card.events()
-    assert [each["name"] for each in card.shown["plans"]] == ["Plan"]
+    assert await names() == ["Plan"]
 
 
-async def test_a_window_that_ran_today_stays_beside_the_next_one(make_home: MakeHome, cards: Cards) -> None:
-    home = await make_home()
-    await home.add(plans={PLAN_ID: {"duration": 60, "split": False, "deadline": "18:00"}})
-    card = await cards.open()
-    [[first]] = [each["windows"] for each in card.shown["plans"]]
-    await home.publish(instant(PUBLISHED_TOMORROW))
-    await home.at(instant("2026-01-14T18:30:00+02:00"))
-    await card.events()
-    [windows] = [each["windows"] for each in card.shown["plans"]]
-    assert windows[0] == first
-    assert len(windows) == 2
-
-
-async def test_windows_of_the_days_before_stay_as_long_as_their_prices_are_shown(
+async def test_a_window_that_ran_stays_beside_the_next_ones_as_long_as_its_prices_are_shown(
     make_home: MakeHome, cards: Cards
 ) -> None:
     home = await make_home()
     await home.add(plans={PLAN_ID: {"duration": 60, "split": False, "deadline": "18:00"}})
     card = await cards.open()
     [[first]] = [each["windows"] for each in card.shown["plans"]]
-    await home.publish(instant("2026-01-17T01:00:00+02:00"))
-    await home.at(instant("2026-01-16T19:00:00+02:00"))
-    await card.events()
-    [windows] = [each["windows"] for each in card.shown["plans"]]
-    assert windows[0] == first
+    for published, now in (
+        (PUBLISHED_TOMORROW, "2026-01-14T18:30:00+02:00"),
+        ("2026-01-17T01:00:00+02:00", "2026-01-16T19:00:00+02:00"),
+    ):
+        await home.publish(instant(published))
+        await home.at(instant(now))
+        await card.events()
+        [windows] = [each["windows"] for each in card.shown["plans"]]
+        assert windows[0] == first
+        assert len(windows) > 1
 
 
 async def test_a_plan_that_is_switched_off_shows_only_past_pieces(make_home: MakeHome, cards: Cards) -> None:
     home = await make_home()
     await home.add(plans={PLAN_ID: {"duration": 240, "split": False, "deadline": "18:00"}})
     card = await cards.open()
-    [[window]] = [each["windows"] for each in card.shown["plans"]]
-    [[start, _]] = window
+    [[[[start, _]]]] = [each["windows"] for each in card.shown["plans"]]
     await home.at(start + HOUR_S)
-    switch = home.state("switch", "enabled", PLAN_ID).entity_id
-    await home.hass.services.async_call("switch", "turn_off", {"entity_id": switch}, blocking=True)
-    await home.settle()
+    await switch(home, on=False)
     await card.events()
-    [plan] = card.shown["plans"]
-    assert plan["windows"] == [[[start, start + HOUR_S]]]
+    assert [each["windows"] for each in card.shown["plans"]] == [[[[start, start + HOUR_S]]]]
 
 
 async def test_a_lost_server_is_reported_once_with_its_time(home: Home, card: OpenCard) -> None:
@@ -263,8 +232,7 @@ async def test_an_open_card_follows_a_server_that_answers_only_later(make_home: 
     await stop_server(home)
     await home.add()
     card = await cards.open()
-    assert card.shown.keys() == BEGINNING
-    assert card.shown["state"] == "retrying"
+    assert card.shown == {"state": "retrying"}
     await start_server(home, port)
     await home.at(home.now + 60)
     await card.events()
