@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from custom_components.tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
-from custom_components.tunnihind.ledger.account import Account
+from custom_components.tunnihind.ledger.account import Account, LastWindow
 from custom_components.tunnihind.ledger.ledger import Ledger
 from custom_components.tunnihind.plans.outcome import Outcome, Window
 from custom_components.tunnihind.plans.plan import next_outcome
@@ -52,6 +52,12 @@ class Life:
         account = self.ledger.account(PLAN)
         assert account is not None
         return account
+
+    @property
+    def last_window(self) -> LastWindow:
+        last = self.account.last_window
+        assert last is not None
+        return last
 
     @property
     def timeline(self) -> Timeline:

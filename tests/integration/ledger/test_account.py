@@ -148,9 +148,7 @@ def test_a_restart_at_any_tick_changes_nothing() -> None:
     mine, theirs = restarted.account, steady.account
     assert mine.total.as_list() == pytest.approx(theirs.total.as_list(), abs=1e-4)
     assert mine.total.used.kwh == pytest.approx(4 * 7.0)
-    assert mine.last_window is not None
-    assert theirs.last_window is not None
-    assert mine.last_window.start == theirs.last_window.start
+    assert restarted.last_window.start == steady.last_window.start
 
 
 def test_a_plan_made_in_the_middle_of_a_day_could_not_have_started_before() -> None:
@@ -236,8 +234,7 @@ def test_the_saving_expected_when_waiting_began_is_beside_the_actual_one() -> No
         forecast_of=lambda start: 0.10 if NIGHT + 20 * HOUR_S <= start < NIGHT + 22 * HOUR_S else 0.20,
     )
     life.live(NIGHT + 23 * HOUR_S)
-    last = life.account.last_window
-    assert last is not None
+    last = life.last_window
     assert last.expected is not None
     assert last.expected_at_start is not None
     assert last.expected.expected == pytest.approx(0.10)
@@ -261,8 +258,7 @@ def test_the_expected_saving_is_for_the_windows_present_need() -> None:
     life.tick()
     life.restart()
     life.live(NIGHT + 23 * HOUR_S)
-    last = life.account.last_window
-    assert last is not None
+    last = life.last_window
     assert last.expected is not None
     per_kwh = last.total.at_one_kw.per_kwh
     assert per_kwh is not None
@@ -273,14 +269,12 @@ def test_the_last_window_is_still_shown_after_it_was_added_up() -> None:
     once = replace(MACHINE, weekdays=frozenset([4]))
     life = Life(once, NIGHT)
     life.live(NIGHT + DAY_S)
-    last = life.account.last_window
-    assert last is not None
+    last = life.last_window
     life.live(NIGHT + 5 * DAY_S)
     life.restart()
     life.tick()
-    assert life.account.last_window is not None
-    assert life.account.last_window.start == last.start
-    assert life.account.last_window.total.as_list() == pytest.approx(last.total.as_list(), abs=1e-6)
+    assert life.last_window.start == last.start
+    assert life.last_window.total.as_list() == pytest.approx(last.total.as_list(), abs=1e-6)
     assert life.account.total.at_one_kw.cost == pytest.approx(last.total.at_one_kw.cost, abs=1e-6)
 
 
@@ -292,14 +286,12 @@ def test_a_window_that_still_lacks_a_price_is_not_shown_in_place_of_a_later_one(
     life.live(NIGHT + DAY_S + 3 * HOUR_S)
     life.settings = replace(MACHINE, earliest=time(3), deadline=time(5))
     life.live(NIGHT + 2 * DAY_S + 6 * HOUR_S)
-    later = life.account.last_window
-    assert later is not None
+    later = life.last_window
     assert later.start == NIGHT + 2 * DAY_S + 3 * HOUR_S
     life.settings = replace(MACHINE, price_limit=-1.0)
     life.live(NIGHT + 6 * DAY_S)
     assert missing in life.ledger.hours_without_price(life.now)
-    assert life.account.last_window is not None
-    assert life.account.last_window.start == later.start
+    assert life.last_window.start == later.start
 
 
 @pytest.mark.parametrize("back_s", [HOUR_S, 5 * HOUR_S, DAY_S])
@@ -440,5 +432,4 @@ def test_windows_of_a_clock_that_was_days_ahead_delay_no_others() -> None:
     life.live(NIGHT + 101 * DAY_S)
     life.now, life.outcome = NIGHT, None
     life.live(NIGHT + 2 * DAY_S)
-    assert life.account.last_window is not None
-    assert life.account.last_window.end <= NIGHT + 2 * DAY_S
+    assert life.last_window.end <= NIGHT + 2 * DAY_S

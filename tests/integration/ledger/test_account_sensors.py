@@ -70,6 +70,20 @@ def saved_per_kwh(home: Home, begins: int) -> float:
     return saved
 
 
+async def metered(
+    make_home: MakeHome, unit: str = "kWh", per_kwh: float = 1.0, plan: str = PLAN_ID
+) -> tuple[Meter, int]:
+    """Return a meter a quarter of an hour before the window of its device, and the window's start."""
+    home = await make_home("2026-01-14T00:00:00+02:00")
+    meter = Meter(home, unit, per_kwh=per_kwh)
+    meter.plan = plan
+    meter.show()
+    await home.add(plans={plan: METERED})
+    begins = instant(home.value("window_start", plan))
+    home.set_clock(begins - QUARTER_S)
+    return meter, begins
+
+
 def compile_statistics(hass: HomeAssistant, start: int) -> None:
     """Let the recorder compile the statistics of five minutes, and announce them, as it does ten seconds after them."""
     get_instance(hass).queue_task(StatisticsTask(datetime.fromtimestamp(start, UTC), fire_events=True))
@@ -125,12 +139,8 @@ class Meter:
 @with_recorder
 @pytest.mark.parametrize(("unit", "per_kwh"), [("kWh", 1.0), ("MJ", 3.6), ("W", 1_000.0)])
 async def test_the_devices_real_energy_counts(make_home: MakeHome, unit: str, per_kwh: float) -> None:
-    home = await make_home("2026-01-14T00:00:00+02:00")
-    meter = Meter(home, unit, per_kwh=per_kwh)
-    meter.show()
-    await home.add(plans={PLAN_ID: METERED})
-    begins = window(home)
-    home.set_clock(begins - QUARTER_S)
+    meter, begins = await metered(make_home, unit, per_kwh)
+    home = meter.home
     await meter.live(begins + HOUR_S + 2 * QUARTER_S)
     assert attributes(home, "saved_this_month")["energy"] == pytest.approx(KILOWATTS, abs=0.01)
     assert figure(home, "saved_this_month") == pytest.approx(KILOWATTS * saved_per_kwh(home, begins), abs=2e-3)
@@ -143,15 +153,10 @@ async def test_a_window_is_complete_as_soon_as_its_last_reading_is_recorded(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     """So the guide's automation reports the whole cost, without waiting for the next quarter of an hour."""
-    home = await make_home("2026-01-14T00:00:00+02:00")
-    meter = Meter(home)
-    meter.show()
-    await home.add(plans={"car": METERED})
-    meter.plan = "car"
+    meter, begins = await metered(make_home, plan="car")
+    home = meter.home
     assert await async_setup_component(hass, "automation", {"automation": AUTOMATIONS[CHARGED]})
     told = recorded(home, "persistent_notification.create")
-    begins = instant(home.value("window_start", "car"))
-    home.set_clock(begins - QUARTER_S)
     await meter.live(begins + HOUR_S)
     last = home.state("sensor", "last_saving", "car").attributes
     assert (last["energy"], last["hours_without_reading"]) == (pytest.approx(KILOWATTS, abs=0.01), 0)
@@ -166,12 +171,8 @@ async def test_a_meter_that_restarts_at_zero_or_is_away_briefly_loses_no_energy(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     """Home Assistant restarts in the middle of the window too."""
-    home = await make_home("2026-01-14T00:00:00+02:00")
-    meter = Meter(home)
-    meter.show()
-    await home.add(plans={PLAN_ID: METERED})
-    begins = window(home)
-    home.set_clock(begins - QUARTER_S)
+    meter, begins = await metered(make_home)
+    home = meter.home
     await meter.live(begins + QUARTER_S)
     await hass.config_entries.async_unload(home.entry.entry_id)
     meter.is_available = False

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.household.automations import restart
 from tests.support.household.flows import shown
 from tests.support.household.home import PLAN_ID, Home
-from tests.support.household.steering import CAR, KEY, Files, form_for_plan, restart, save_form, update
+from tests.support.household.steering import CAR, KEY, Files, form_for_plan, save_form, update
 
 
 async def test_the_form_shows_its_own_values_and_names_the_changes(car: Home) -> None:

@@ -6,6 +6,7 @@ from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.const import DOMAIN
 from tests.integration.household.test_diagnostics import ask_calendar
+from tests.support.household.automations import restart
 from tests.support.household.home import PLAN_ID, PUBLISHED_TODAY, Home, MakeHome, instant
 from tests.support.household.steering import (
     BY_ENERGY,
@@ -17,7 +18,6 @@ from tests.support.household.steering import (
     at,
     length,
     pieces,
-    restart,
     set_number,
     set_time,
     switch,

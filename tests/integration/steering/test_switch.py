@@ -3,6 +3,7 @@
 import pytest
 
 from tests.integration.household.test_diagnostics import ask_calendar
+from tests.support.household.automations import restart
 from tests.support.household.home import PLAN_ID, Home, MakeHome, instant
 from tests.support.household.steering import (
     MIDNIGHT,
@@ -11,7 +12,6 @@ from tests.support.household.steering import (
     at,
     cheap_from_one_to_four,
     pieces,
-    restart,
     save_form,
     switch,
     update,

@@ -66,12 +66,6 @@ def at(hours: float) -> int:
     return int(MIDNIGHT + hours * HOUR_S)
 
 
-async def restart(home: Home) -> None:
-    await home.hass.config_entries.async_unload(home.entry.entry_id)
-    await home.hass.config_entries.async_setup(home.entry.entry_id)
-    await home.settle()
-
-
 async def set_number(home: Home, key: str, value: float, plan_id: str = PLAN_ID) -> None:
     entity_id = home.state("number", key, plan_id).entity_id
     await call(home, "number.set_value", entity_id=entity_id, value=value)
