@@ -158,29 +158,15 @@ async def test_an_old_home_assistant_gets_no_triggers_and_conditions(
     assert bool(await condition.async_get_conditions(hass)) is KNOWS_TRIGGERS
 
 
-async def test_every_entity_has_a_unique_id_and_a_name_of_its_own(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    entities = registered(hass, entry)
-    assert len({one.unique_id for one in entities}) == len(entities) > 0
-    assert all(one.has_entity_name and one.translation_key for one in entities)
-
-
-async def test_entities_listen_only_while_they_are_there(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    prices = entry.runtime_data
-    assert await hass.config_entries.async_unload(entry.entry_id)
-    await hass.async_block_till_done()
-    assert not prices._listeners
-
-
-async def test_the_coordinator_is_the_runtime_data_of_the_entry(entry: MockConfigEntry) -> None:
-    assert isinstance(entry.runtime_data, coordinator.TunnihindCoordinator)
-
-
 async def test_an_entry_that_is_unloaded_leaves_nothing_and_loads_again(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:
+    prices = entry.runtime_data
+    assert isinstance(prices, coordinator.TunnihindCoordinator)
     assert await hass.config_entries.async_unload(entry.entry_id)
     await hass.async_block_till_done()
     assert entry.state is ConfigEntryState.NOT_LOADED
+    assert not prices._listeners, "an entity listens that is not there"
     assert {state.state for state in hass.states.async_all()} == {STATE_UNAVAILABLE}
     assert await hass.config_entries.async_setup(entry.entry_id)
     await hass.async_block_till_done(wait_background_tasks=True)
@@ -207,21 +193,18 @@ async def test_the_server_and_each_plan_are_devices(hass: HomeAssistant, entry: 
     assert (plan.name, plan.via_device_id) == ("Plan", server.id)
 
 
-async def test_entities_about_the_data_are_diagnostic_those_that_change_plans_settings_and_no_others(
+async def test_entities_have_their_ids_names_categories_and_classes_and_few_are_enabled(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:
+    entities = registered(hass, entry)
+    assert len({one.unique_id for one in entities}) == len(entities) > 0
+    assert all(one.has_entity_name and one.translation_key for one in entities)
     keys: dict[EntityCategory | None, set[str | None]] = {}
-    for one in registered(hass, entry):
+    for one in entities:
         keys.setdefault(one.entity_category, set()).add(one.translation_key)
     assert keys.pop(None).isdisjoint(DIAGNOSTIC | SETTINGS)
     assert keys == {EntityCategory.DIAGNOSTIC: DIAGNOSTIC, EntityCategory.CONFIG: SETTINGS}
-
-
-async def test_instants_levels_and_problems_have_their_device_class(
-    hass: HomeAssistant, entry: MockConfigEntry
-) -> None:
-    classes = {one.translation_key: one.original_device_class for one in registered(hass, entry)}
-    expected = {
+    classes = {
         **dict.fromkeys(INSTANTS, "timestamp"),
         **dict.fromkeys(("time_until_window", "window_time_left"), "duration"),
         "price_level": "enum",
@@ -230,12 +213,8 @@ async def test_instants_levels_and_problems_have_their_device_class(
         "window": "running",
         "duration": "duration",
     }
-    assert {key: name for key, name in classes.items() if name} == expected
-
-
-async def test_entities_that_most_homes_do_not_need_are_disabled(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    enabled = {(one.domain, one.translation_key) for one in registered(hass, entry) if not one.disabled}
-    assert enabled == ENABLED
+    assert {one.translation_key: one.original_device_class for one in entities if one.original_device_class} == classes
+    assert {(one.domain, one.translation_key) for one in entities if not one.disabled} == ENABLED
 
 
 @pytest.mark.parametrize("module", [requests, coordinator])

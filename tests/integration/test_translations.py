@@ -33,8 +33,7 @@ from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.settings import PlanError
 from custom_components.tunnihind.prices.billing import Resolution
 from custom_components.tunnihind.prices.units import Unit
-from tests.support.api.api_server import Serve
-from tests.support.household.home import plan
+from tests.support.household.home import MakeHome
 from tests.support.household.translations import (
     INTEGRATION,
     LANGUAGES,
@@ -92,20 +91,14 @@ def test_each_language_has_the_same_texts(language: str) -> None:
 
 
 @translated_language
-def test_each_language_fills_in_and_marks_up_the_same(language: str) -> None:
+def test_each_text_is_translated_with_the_same_gaps_and_marks(language: str) -> None:
     translated = dict(leaves(texts(language)))
     for place, text in leaves(EN):
         assert placeholders(text) == placeholders(translated[place]), place
         assert re.findall("`[^`]+`", text) == re.findall("`[^`]+`", translated[place]), place
         assert ("**" in text) == ("**" in translated[place]), place
-
-
-@translated_language
-def test_no_text_is_empty_or_left_in_english(language: str) -> None:
-    translated = dict(leaves(texts(language)))
-    for place, text in leaves(EN):
-        assert text.strip()
-        assert translated[place].strip()
+        assert text.strip(), place
+        assert translated[place].strip(), place
         assert translated[place] != text or text in SHARED or text.startswith("{"), place
 
 
@@ -165,20 +158,16 @@ def _errors(base: type[TunnihindError]) -> Iterator[type[TunnihindError]]:
         yield from _errors(error)
 
 
-def test_every_exception_has_a_text_and_no_other_has() -> None:
+def test_every_exception_has_a_text_with_its_placeholders_and_no_other_has() -> None:
     assert EN["exceptions"].keys() == raised().keys()
-
-
-def test_the_texts_of_exceptions_use_the_given_placeholders() -> None:
     for key, given in raised().items():
         assert placeholders(EN["exceptions"][key]["message"]) <= given, key
 
 
-def test_every_repair_has_a_text_and_no_other_has() -> None:
+async def test_every_repair_has_a_text_with_its_placeholders_and_no_other_has(
+    hass: HomeAssistant, household: MockConfigEntry
+) -> None:
     assert EN["issues"].keys() == set(issues.NOTICE_KEYS)
-
-
-async def test_the_texts_of_repairs_use_the_given_placeholders(hass: HomeAssistant, household: MockConfigEntry) -> None:
     with patch("homeassistant.helpers.issue_registry.async_create_issue") as create:
         for key in issues.NOTICE_KEYS:
             issues._show_notice(hass, household, key)
@@ -265,32 +254,16 @@ def test_every_action_and_field_has_a_name_a_description_and_an_icon() -> None:
             assert field.keys() == {"name", "description"}
 
 
-def test_the_choices_of_actions_are_translated() -> None:
-    for action in actions().values():
-        for field in action["fields"].values():
-            if choice := field["selector"].get("select"):
-                assert EN["selector"][choice["translation_key"]]["options"].keys() == set(choice["options"])
-
-
 @pytest.fixture
-async def household(
-    socket_enabled: None, hass: HomeAssistant, enable_custom_integrations: None, serve: Serve
-) -> MockConfigEntry:
+async def household(make_home: MakeHome) -> MockConfigEntry:
     """Return an entry with all entities, also those that are disabled by default."""
-    server = await serve()
-    plans = [plan("plan", {"duration": 180}), plan("dear", {"kind": "dearest", "energy": 5, "power": 2})]
-    plans.append(plan("car", {"energy": 5, "power": 2}))
-    entry = MockConfigEntry(
-        domain=DOMAIN,
-        data={"url": f"http://127.0.0.1:{server.port}", "instance_id": "test"},
-        unique_id="test",
-        subentries_data=plans,
-    )
-    entry.add_to_hass(hass)
+    plans: dict[str, dict[str, Any]] = {
+        "plan": {"duration": 180},
+        "dear": {"kind": "dearest", "energy": 5, "power": 2},
+        "car": {"energy": 5, "power": 2},
+    }
     with patch("homeassistant.helpers.entity.Entity.entity_registry_enabled_default", True):
-        await hass.config_entries.async_setup(entry.entry_id)
-        await hass.async_block_till_done(wait_background_tasks=True)
-    return entry
+        return await (await make_home()).add(plans=plans)
 
 
 def entities(hass: HomeAssistant, entry: MockConfigEntry) -> Mapping[tuple[str, str], State]:
@@ -322,10 +295,16 @@ async def test_every_entity_has_a_name_and_an_icon_and_no_other_has(
     assert keys == translated(icons()["entity"])
 
 
-async def test_every_attribute_that_is_shown_has_a_name(hass: HomeAssistant, household: MockConfigEntry) -> None:
+async def test_every_attribute_and_choice_that_is_shown_has_a_text_and_no_other_choice_has(
+    hass: HomeAssistant, household: MockConfigEntry
+) -> None:
     for (platform, key), state in entities(hass, household).items():
-        named = EN["entity"][platform][key].get("state_attributes", {})
-        assert state.attributes.keys() - OWN_ATTRIBUTES <= named.keys(), key
+        said = EN["entity"][platform][key]
+        assert state.attributes.keys() - OWN_ATTRIBUTES <= said.get("state_attributes", {}).keys(), key
+        if platform in {"binary_sensor", "calendar"}:
+            assert said.get("state", {}).keys() in (set(), {"on", "off"}), key
+        else:
+            assert said.get("state", {}).keys() == set(state.attributes.get("options", ())), key
 
 
 def test_every_attribute_that_has_a_name_is_one_that_the_code_knows() -> None:
@@ -333,17 +312,6 @@ def test_every_attribute_that_has_a_name_is_one_that_the_code_knows() -> None:
     for platform in EN["entity"].values():
         for key, entity in platform.items():
             assert entity.get("state_attributes", {}).keys() <= known, key
-
-
-async def test_every_state_of_a_choice_has_a_text_and_no_other_has(
-    hass: HomeAssistant, household: MockConfigEntry
-) -> None:
-    for (platform, key), state in entities(hass, household).items():
-        said = EN["entity"][platform][key].get("state", {}).keys()
-        if platform in {"binary_sensor", "calendar"}:
-            assert said in (set(), {"on", "off"}), key
-        else:
-            assert said == set(state.attributes.get("options", ())), key
 
 
 @pytest.mark.parametrize(
