@@ -9,7 +9,6 @@ from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 
 from custom_components.tunnihind.core.market import QUARTER_S
-from custom_components.tunnihind.prices.timeline import QUARTER_S
 from tests.integration.household.test_losses import problems
 from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.core.market import HOUR_S
