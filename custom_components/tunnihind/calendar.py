@@ -13,6 +13,7 @@ from homeassistant.util import dt as dt_util
 
 from .coordinator import TunnihindConfigEntry
 from .entity import AlwaysAvailableEntity
+from .household.planner import plans_of
 from .plans.outcome import Window
 from .prices.units import unit_of
 
@@ -69,7 +70,7 @@ class PlanCalendar(AlwaysAvailableEntity, CalendarEntity):
         """Yield all pieces as they become events. Even in a rehearsal, their times follow Home Assistant's clock."""
         clock = self.coordinator.clock
         for plan_id in self.prices.outcomes:
-            if plan := self.coordinator.config_entry.subentries.get(plan_id):
+            if plan := plans_of(self.coordinator.config_entry).get(plan_id):
                 for window in self.coordinator.planner.windows(plan_id):
                     for piece in window.pieces:
                         begin, end = (dt_util.utc_from_timestamp(clock.to_home_assistant_time(one)) for one in piece)

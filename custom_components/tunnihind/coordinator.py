@@ -36,7 +36,7 @@ from .const import (
 from .core.market import HOUR_S, QUARTER_S
 from .core.tariff import Tariff
 from .errors import NoPastPrices, Refusal, TunnihindError
-from .household.planner import Planner
+from .household.planner import Planner, plans_of
 from .household.prices_now import PricesNow, Timelines
 from .household.problems import instants_of_problems, problems
 from .ledger.completion import LedgerCompleter
@@ -161,7 +161,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         kept = (await self._storage.load()).state_for_server(self.server_id)
         self.clock.server_ahead_s = kept.server_ahead_s
         self._poller.restore(kept.about, kept.answer)
-        self.planner.restore(self.config_entry.subentries.values(), kept, self.clock.now())
+        self.planner.restore(plans_of(self.config_entry).values(), kept, self.clock.now())
         self.ledger = Ledger.from_dict(kept.ledger, self.zone)
         if kept.answer:
             self.data = kept.answer
@@ -286,7 +286,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             price_scale=self.about.price_scale if self.about else (),
         )
         self.selling_prices = replace(self.prices, timeline=lines.selling, level_prices=lines.selling)
-        self.ledger.keep_only_plans(self.config_entry.subentries)
+        self.ledger.keep_only_plans(plans_of(self.config_entry))
         self.ledger.update(self.planner.settings, self.prices.outcomes, lines.buying, now)
         self._ledger_completer.async_look_for_missing_data(now)
         self._shown_problems = problems(self.prices, self.server_status)
@@ -318,7 +318,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         If polls now have to request quarter-hour prices, or no longer have to, poll the server in the background.
         """
         asked_for_quarters = self._asks_for_quarters
-        self.planner.update_plans(self.config_entry.subentries.values(), self.clock.now())
+        self.planner.update_plans(plans_of(self.config_entry).values(), self.clock.now())
         self.billing = billing_from(self.config_entry.options)
         self.selling_contract = selling_contract_from(self.config_entry.options, self.zone)
         self.async_update_listeners()

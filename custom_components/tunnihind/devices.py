@@ -9,6 +9,7 @@ from .client.answers import server_name
 from .client.requests import url_without_password
 from .const import DOMAIN, KNOWS_VIA_DEVICE_ID
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .household.planner import plans_of
 
 
 def server_device_info(coordinator: TunnihindCoordinator) -> DeviceInfo:
@@ -70,7 +71,7 @@ def async_keep_server_device_current(hass: HomeAssistant, entry: TunnihindConfig
 def async_rename_plan_devices(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Rename the devices of renamed plans."""
     registry = dr.async_get(hass)
-    titles = {(DOMAIN, plan.subentry_id): plan.title for plan in entry.subentries.values()}
+    titles = {(DOMAIN, plan.subentry_id): plan.title for plan in plans_of(entry).values()}
     for device in dr.async_entries_for_config_entry(registry, entry.entry_id):
         title = next((titles[one] for one in device.identifiers if one in titles), device.name)
         if device.name != title:

@@ -15,10 +15,10 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.helpers.typing import StateType
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
-from .const import SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import plan_device_info, server_device_info
 from .errors import Refusal
+from .household.planner import plans_of
 from .household.prices_now import PricesNow
 from .plans.outcome import Outcome, Window
 from .plans.settings import (
@@ -255,9 +255,8 @@ def add_plan_entities[Description: EntityDescription](
 
     def add_missing() -> None:
         nonlocal added
-        plans = [plan for plan in entry.subentries.values() if plan.subentry_type == SUBENTRY_PLAN]
         had, added = added, set()
-        for plan in sorted(plans, key=lambda plan: plan.subentry_id):
+        for plan in sorted(plans_of(entry).values(), key=lambda plan: plan.subentry_id):
             fitting = {(plan.subentry_id, one.key): one for one in descriptions if has_entity(plan.data, one.key)}
             new = [make_entity(entry.runtime_data, plan, one) for place, one in fitting.items() if place not in had]
             if new:
@@ -286,7 +285,7 @@ def async_remove_unfitting_entities(hass: HomeAssistant, entry: TunnihindConfigE
     """Remove entities that no longer fit their plans, and entities of selling prices if the household sells nothing."""
     unfitting = {
         f"{plan.subentry_id}_{key}"
-        for plan in entry.subentries.values()
+        for plan in plans_of(entry).values()
         for key in _ENTITY_CONDITIONS
         if not has_entity(plan.data, key)
     }

@@ -18,6 +18,7 @@ from ..const import DOMAIN, LOGGER
 from ..coordinator import TunnihindCoordinator
 from ..entity import async_change_plans
 from ..errors import Refusal
+from ..household.planner import plans_of
 from ..plans.settings import Horizon
 from ..plans.steering import PlanChange
 from .call import coordinator_of_entry, hint_field, outcome_fields, parse_duration, rehearsal_field, to_instant
@@ -150,7 +151,7 @@ def _plan_ids_by_device(hass: HomeAssistant) -> dict[str, tuple[str, str]]:
         for entry in hass.config_entries.async_entries(DOMAIN)
         for device in dr.async_entries_for_config_entry(registry, entry.entry_id)
         for domain, plan_id in device.identifiers
-        if domain == DOMAIN and plan_id in entry.subentries
+        if domain == DOMAIN and plan_id in plans_of(entry)
     }
 
 

@@ -20,6 +20,7 @@ from ..const import DOMAIN, EUR
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..core.market import FORECAST_STALE_AFTER_S
 from ..entity import WINDOW
+from ..household.planner import plans_of
 from ..household.prices_now import MAX_LISTED_S, PricesNow
 from ..household.problems import problems
 from ..plans.solver import Piece
@@ -192,7 +193,7 @@ def _has_several_zones(hass: HomeAssistant) -> bool:
 
 
 def _plans(coordinator: TunnihindCoordinator) -> list[CardPlan]:
-    registry, plans = er.async_get(coordinator.hass), coordinator.config_entry.subentries
+    registry, plans = er.async_get(coordinator.hass), plans_of(coordinator.config_entry)
     return [
         CardPlan(
             id=plan_id,

@@ -27,6 +27,7 @@ from ..client.requests import MAX_PAST_DAYS
 from ..const import CONF_REHEARSAL, DOMAIN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..entity import SELLING_PRICE, WINDOW
+from ..household.planner import plans_of
 from ..prices.days import day_at
 from ..prices.zones import zone_of
 from .columns import HouseholdColumns, PriceColumns, household_columns, price_columns
@@ -182,7 +183,7 @@ class _CardSubscription:
         for entity_id in self._plans:
             entry = _entry_of(self._hass, entity_id)
             if entry and entry.entry_id != self._entry_id and permissions.check_entity(entity_id, POLICY_READ):
-                plan, zone = entry.subentries.get(entities[entity_id].config_subentry_id or ""), zone_of(entry.data)
+                plan, zone = plans_of(entry).get(entities[entity_id].config_subentry_id or ""), zone_of(entry.data)
                 yield CardPlanElsewhere(
                     name=plan.title if plan else entity_id,
                     zone=None if zone is own_zone else zone.code,

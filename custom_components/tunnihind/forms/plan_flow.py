@@ -20,6 +20,7 @@ from homeassistant.util.unit_conversion import EnergyConverter, PowerConverter
 from ..const import DOMAIN, SUBENTRY_PLAN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..core.market import ESTONIA, Market
+from ..household.planner import plans_of
 from ..plans.steering import SteeredPlan
 from ..prices.units import Unit, figure_in_language, unit_of
 from ..prices.zones import country_name, id_suffix
@@ -189,8 +190,7 @@ class PlanFlow(ConfigSubentryFlow):
         return unit_of(self._get_entry().options)
 
     def _plan_titles(self) -> set[str]:
-        plans = self._get_entry().subentries.values()
-        return {plan.title for plan in plans if plan.subentry_type == SUBENTRY_PLAN}
+        return {plan.title for plan in plans_of(self._get_entry()).values()}
 
     def _show_form(
         self,

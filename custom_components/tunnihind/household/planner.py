@@ -1,10 +1,10 @@
 """The plans of one config entry, and the decisions about these plans."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
-from homeassistant.config_entries import ConfigSubentry
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 
 from ..const import LOGGER, SUBENTRY_PLAN
 from ..core.market import HOUR_S, Market
@@ -26,6 +26,11 @@ from ..storage import StoredState
 _KEEP_WINDOWS_S: Final = 14 * 24 * HOUR_S
 
 
+def plans_of(entry: ConfigEntry) -> dict[str, ConfigSubentry]:
+    """Return the subentries of an entry that are plans, by id. An entry may also have subentries of other kinds."""
+    return {id_: one for id_, one in entry.subentries.items() if one.subentry_type == SUBENTRY_PLAN}
+
+
 class Planner:
     """Decides when each plan runs, and keeps the decisions.
 
@@ -42,22 +47,21 @@ class Planner:
         self.begun_windows: dict[str, list[Window]] = {}
         self._later_windows: dict[str, tuple[Window, ...]] = {}
 
-    def restore(self, subentries: Iterable[ConfigSubentry], kept: StoredState, now: int) -> None:
-        """Read the forms of the plans from `subentries`, and all other data of the plans from `kept`.
+    def restore(self, plans: Collection[ConfigSubentry], kept: StoredState, now: int) -> None:
+        """Read the forms of `plans`, and all other data of the plans from `kept`.
 
         The other data are changed values, the states of the plans' switches, decisions, and windows that have begun.
         """
         self._plans = dict(kept.steered)
-        self.update_plans(subentries, now)
+        self.update_plans(plans, now)
         self.begun_windows = {plan: list(kept.ran.get(plan, ())) for plan in self.settings}
         self.outcomes = {plan: kept.outcomes[plan] for plan in self.settings if plan in kept.outcomes}
 
-    def update_plans(self, subentries: Iterable[ConfigSubentry], now: int) -> None:
-        """Read the plans from `subentries`, and log an error for each plan whose settings are not valid.
+    def update_plans(self, plans: Collection[ConfigSubentry], now: int) -> None:
+        """Read the forms of all plans, and log an error for each plan whose settings are not valid.
 
         `now` is in UTC seconds.
         """
-        plans = [subentry for subentry in subentries if subentry.subentry_type == SUBENTRY_PLAN]
         titles = {plan.subentry_id: plan.title for plan in plans}
         self._plans = {plan.subentry_id: self._plan_with_current_form(plan, now) for plan in plans}
         self.settings = {}

@@ -3,8 +3,10 @@
 import asyncio
 from types import MappingProxyType
 
+import pytest
 from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
 from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers import issue_registry as ir
@@ -152,6 +154,29 @@ async def test_other_kinds_of_subentries_are_left_alone(hass: HomeAssistant, hom
     hass.config_entries.async_add_subentry(home.entry, other)
     await home.settle()
     assert identities(hass) == before
+
+
+async def test_a_subentry_of_another_kind_keeps_its_entities_and_its_devices_name(
+    hass: HomeAssistant, home: Home
+) -> None:
+    battery = ConfigSubentry(
+        data=MappingProxyType({}), subentry_id="x", subentry_type="battery", title="Battery", unique_id=None
+    )
+    hass.config_entries.async_add_subentry(home.entry, battery)
+    device = dr.async_get(hass).async_get_or_create(
+        config_entry_id="entry", config_subentry_id="x", identifiers={(DOMAIN, "x")}, name="Pack"
+    )
+    kept = er.async_get(hass).async_get_or_create(
+        "number", DOMAIN, "x_energy", config_entry=home.entry, config_subentry_id="x", device_id=device.id
+    )
+    hass.config_entries.async_update_subentry(home.entry, battery, title="Other battery")
+    await home.settle()
+    assert er.async_get(hass).async_get(kept.entity_id) is not None
+    renamed = dr.async_get(hass).async_get(device.id)
+    assert renamed is not None
+    assert renamed.name == "Pack"
+    with pytest.raises(ServiceValidationError, match="is not a Tunnihind plan"):
+        await hass.services.async_call(DOMAIN, "update_plan", {"device_id": device.id, "duration": 60}, blocking=True)
 
 
 async def test_polling_that_the_household_switched_off_stays_off_and_the_hour_changes(
