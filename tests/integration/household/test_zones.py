@@ -1,6 +1,9 @@
 """A household with two zones of one server: two entries that share only the computer's address."""
 
-from typing import Any
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, cast
+from zoneinfo import ZoneInfo
 
 import pytest
 from homeassistant.config_entries import SOURCE_USER, ConfigEntry
@@ -12,9 +15,10 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import get_system_health_info
 
 from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.core.market import FINLAND, HOUR_S, MARKET_OF_CODE, Market
 from custom_components.tunnihind.diagnostics import async_get_config_entry_diagnostics
 from tests.integration.household.test_services import ask
-from tests.support.household.home import Home, MakeHome
+from tests.support.household.home import Home, MakeHome, instant
 from tunnihind.settings import Settings
 
 MARKET_PRICE = 100.0
@@ -70,6 +74,28 @@ async def test_entities_and_devices_of_two_zones_have_names_of_their_own(hass: H
     for title, (server, plan) in devices.items():
         assert (server.name, server.model, server.via_device_id) == (title, title, None)
         assert plan.via_device_id == server.id
+
+
+async def test_a_zone_has_its_own_clock_for_days_fees_and_times(
+    hass: HomeAssistant, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A zone with the clock of Stockholm, as SE3 would have."""
+    in_stockholm = replace(FINLAND, time_zone=ZoneInfo("Europe/Stockholm"))
+    monkeypatch.setitem(cast("dict[str, Market]", MARKET_OF_CODE), "FI", in_stockholm)
+    entry = await add_zone(home, "fi")
+    rows = [{"network_day": 5.0, "network_night": 3.0}]
+    hass.config_entries.async_update_entry(entry, options={**entry.options, "rows": rows})
+    await home.settle()
+    prices, tariff = entry.runtime_data.prices, entry.runtime_data.tariff
+    day = prices.today.date
+    assert prices.today.start == instant(f"{day}T00:00:00+01:00")
+    by_day = [hour for hour in range(24) if tariff.price(0.0, prices.today.start + hour * HOUR_S) > 0.05]
+    assert by_day == [*range(7, 22)]
+    assert {settings.zone for settings in entry.runtime_data.planner.settings.values()} == {in_stockholm}
+    [piece, *_] = home.state("binary_sensor", "window", next(iter(entry.subentries))).attributes["pieces"]
+    assert datetime.fromisoformat(piece["start"]).utcoffset() == timedelta(hours=1)
+    found = await ask(hass, "get_prices", config_entry=entry.entry_id)
+    assert {price["start"][-6:] for price in found["prices"]} == {"+01:00"}
 
 
 async def test_actions_require_a_zone_and_answer_for_it(hass: HomeAssistant, home: Home) -> None:

@@ -1,8 +1,10 @@
 """The occurrences of plans, through every change of the clock."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import example, given
@@ -55,11 +57,18 @@ def hours_of(day: str, **form: object) -> float:
     return (span.closes - span.opens) / HOUR_S
 
 
-def test_without_bounds_a_span_is_the_tallinn_day() -> None:
+def test_without_bounds_a_span_is_the_zones_day() -> None:
     assert spans_from("2026-11-20T10:00", "2026-11-22T00:00") == [
         ("Fri 20 00:00", "Sat 21 00:00"),
         ("Sat 21 00:00", "Sun 22 00:00"),
     ]
+
+
+def test_a_plans_times_are_those_of_its_zones_clock() -> None:
+    in_stockholm = replace(ESTONIA, time_zone=ZoneInfo("Europe/Stockholm"))
+    form = {"earliest": "07:00:00", "deadline": "09:00:00"}
+    [span] = spans(PlanSettings.from_mapping(form, in_stockholm), at("2026-11-20T12:00"), at("2026-11-21T12:00"))
+    assert (wall(span.opens), wall(span.closes)) == ("Sat 21 08:00", "Sat 21 10:00")
 
 
 def test_a_deadline_alone_gives_the_day_before_it() -> None:
