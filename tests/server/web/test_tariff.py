@@ -11,7 +11,6 @@ from tests.support.api.api_server import make_view
 from tests.support.machine.node import STATIC, run_module
 from tests.support.pages import sample_views
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S
-from tunnihind.core.rates import Part
 from tunnihind.core.tariff import Tariff
 from tunnihind.settings import Settings
 from tunnihind.web.household import unknown_rate_remarks
@@ -38,24 +37,6 @@ def tariff_of(**options: str) -> Tariff:
     tariff = PageOptions.read(options).tariff
     assert tariff is not None
     return tariff
-
-
-@pytest.mark.parametrize(
-    ("package", "at", "network"),
-    [
-        ("vork_1", "2026-11-20T03:00:00+02:00", 7.72),
-        ("vork_2", "2026-11-20T07:00:00+02:00", 6.07),
-        ("vork_4", "2026-11-20T21:59:59+02:00", 3.69),
-        ("vork_4", "2026-11-20T22:00:00+02:00", 2.10),
-        ("vork_4", "2026-11-21T12:00:00+02:00", 2.10),
-        ("vork_5", "2026-11-20T09:00:00+02:00", 8.18),
-        ("vork_5", "2026-11-21T16:00:00+02:00", 4.74),
-        ("vork_5", "2026-07-15T16:00:00+03:00", 5.29),
-    ],
-)
-def test_the_grid_fee_goes_by_package_and_clock(package: str, at: str, network: float) -> None:
-    [fee] = [one for one in tariff_of(package=package).charges(instant(at)).charges if one.part is Part.NETWORK]
-    assert round(fee.eur_kwh * 100, 6) == network
 
 
 def test_the_shown_price_is_all_of_it_with_vat() -> None:

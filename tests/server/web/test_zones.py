@@ -12,7 +12,6 @@ from tests.support.pages import sample_views
 from tests.support.pages.outline import Outline
 from tunnihind.api.served_data import ServedData
 from tunnihind.core.market import ESTONIA, FINLAND, LATVIA, MARKETS, ZONES, Market, Zone, consumer_price
-from tunnihind.core.tariff import Tariff, TariffRow
 from tunnihind.errors import SourceFault
 from tunnihind.settings import Settings
 from tunnihind.web.notices import SourceState
@@ -188,25 +187,6 @@ def test_nights_are_shaded_only_where_the_prices_include_a_night_rate(market: Ma
         summary = summary_in(market, 50.0, DAY, **options)
         assert summary.drawing is not None
         assert bool(summary.drawing.nights) is has_nights
-
-
-@pytest.mark.parametrize(
-    ("zone", "holiday"),
-    [("ee", "2026-02-24"), ("lv", "2026-11-18"), ("lt", "2026-03-11"), ("fi", "2026-05-01")],
-)
-def test_each_country_has_its_own_days_of_rest(zone: Zone, holiday: str) -> None:
-    assert not noon_is_day(zone, holiday)
-    assert all(noon_is_day(other, holiday) for other in ZONES if other != zone and holiday != "2026-05-01")
-
-
-@pytest.mark.parametrize("day", ["2026-01-02", "2026-01-17", "2026-06-22", "2026-06-27"])
-def test_both_days_that_latvia_swaps_are_days_of_rest_for_the_network(day: str) -> None:
-    assert not noon_is_day("lv", day)
-
-
-def noon_is_day(zone: Zone, day: str) -> bool:
-    tariff = Tariff(zone=MARKETS[zone], rows=[TariffRow(network_day=0.05, network_night=0.03)])
-    return tariff.price(0.0, instant(f"{day}T12:00:00+02:00")) > tariff.price(0.0, instant(f"{day}T03:00:00+02:00"))
 
 
 @pytest.mark.parametrize(
