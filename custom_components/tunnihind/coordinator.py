@@ -33,7 +33,7 @@ from .const import (
     DOMAIN,
     LOGGER,
 )
-from .core.market import HOUR_S, QUARTER_S
+from .core.market import HOUR_S, SHORTEST_STEP_S
 from .core.tariff import Tariff
 from .errors import NoPastPrices, Refusal, TunnihindError
 from .household.planner import Planner, plans_of
@@ -200,7 +200,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             return
         self._set_timer()
         now = self.clock.now()
-        skipped = now // QUARTER_S != self.prices.now // QUARTER_S
+        skipped = now // SHORTEST_STEP_S != self.prices.now // SHORTEST_STEP_S
         if skipped or problems(replace(self.prices, now=now), self.server_status) != self._shown_problems:
             self.async_update_listeners()
 

@@ -12,7 +12,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
-from ..core.market import HOUR_S, QUARTER_S, Market
+from ..core.market import HOUR_S, Market
 from ..errors import Refusal
 from ..past.history import EARLIEST_DAY
 from ..past.paid_prices import (
@@ -113,7 +113,7 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
 
 
 def _figures_to_store(price: HourPrice) -> tuple[float, float, float]:
-    return price.mean, min(price.quarters), max(price.quarters)
+    return price.mean, min(price.by_step), max(price.by_step)
 
 
 async def import_costs(call: ServiceCall) -> ServiceResponse:
@@ -131,7 +131,7 @@ async def import_costs(call: ServiceCall) -> ServiceResponse:
     metadata = async_cost_metadata(hass, entry, coordinator.mode, energy_id=energy_id, energy=name)
     async with _import_lock(hass):
         energy = await measured_energy(
-            hass, energy_id, start, now - now % HOUR_S, by_quarter=calculator.step_s == QUARTER_S
+            hass, energy_id, start, now - now % HOUR_S, by_quarter=calculator.step_s < HOUR_S
         )
         found = hourly_costs(energy, await calculator.prices_of(sorted(energy.by_hour)))
         stored = await stored_costs(hass, metadata["statistic_id"])

@@ -11,7 +11,7 @@ from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers.event import async_track_point_in_utc_time
 from homeassistant.util import dt as dt_util
 
-from ..core.market import QUARTER_S
+from ..core.market import SHORTEST_STEP_S
 
 # An answer from a cache in front of the server is rarely more than this many seconds old.
 _MAX_CACHE_AGE_S: Final = 120
@@ -99,7 +99,7 @@ class UpdateTimer:
         somebody may have set the server's clock or Home Assistant's clock.
         """
         now = self._clock.now()
-        quarter = now - now % QUARTER_S + QUARTER_S
+        quarter = now - now % SHORTEST_STEP_S + SHORTEST_STEP_S
         due_at = self._clock.to_home_assistant_time(min((quarter, *(time for time in other_times if time > now))))
         if due_at != self._due_at:
             self.async_cancel()

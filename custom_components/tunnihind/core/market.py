@@ -29,6 +29,9 @@ WEEK_S: Final = 7 * DAY_S
 STEPS: Final = (HOUR_S, QUARTER_S)
 """The steps of stored and served prices in seconds, the longest first."""
 
+SHORTEST_STEP_S: Final = min(STEPS)
+"""Prices may change at each multiple of this time: past costs are counted in periods of this length."""
+
 
 class SeriesKey(NamedTuple):
     """Names a series by its zone and its step in seconds."""

@@ -17,7 +17,7 @@ from homeassistant.core import Event, HomeAssistant, callback
 
 from ..client.clock import EntryClock
 from ..const import LOGGER
-from ..core.market import HOUR_S, QUARTER_S
+from ..core.market import HOUR_S, SHORTEST_STEP_S
 from ..errors import TunnihindError
 from ..past.meter import energy_by_slice
 from ..past.paid_prices import PaidPriceCalculator, split_left_out
@@ -47,7 +47,7 @@ class LedgerCompleter:
         self._ledger = ledger
         self._paid_price_calculator = paid_price_calculator
         self._on_found = on_found
-        self._last_quarter: int | None = None
+        self._last_step: int | None = None
         self._last_hour: int | None = None
         self._task: asyncio.Task[None] | None = None
         entry.async_on_unload(
@@ -56,13 +56,13 @@ class LedgerCompleter:
 
     @callback
     def async_look_for_missing_data(self, now: int) -> None:
-        """If this is the first call in a quarter of an hour, look for missing readings and prices.
+        """If this is the first call in a period of `SHORTEST_STEP_S`, look for missing readings and prices.
 
         `now` is the present time in UTC seconds. Missing prices are requested at most once in each hour.
         """
-        if now // QUARTER_S == self._last_quarter:
+        if now // SHORTEST_STEP_S == self._last_step:
             return
-        self._last_quarter = now // QUARTER_S
+        self._last_step = now // SHORTEST_STEP_S
         if self._ledger().slices_to_read(now) or self._ledger().hours_without_price(now):
             self._async_start_task(now)
 
@@ -114,5 +114,5 @@ class LedgerCompleter:
         except TunnihindError as error:
             LOGGER.debug("can't get the prices of past windows: %s", error)
             return False
-        ledger.add_prices({hour: price.quarters for hour, price in prices.items()})
+        ledger.add_prices({hour: price.by_step for hour, price in prices.items()})
         return bool(prices)

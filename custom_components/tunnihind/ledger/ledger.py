@@ -85,7 +85,7 @@ class Ledger:
     def add_prices(self, hours: Mapping[int, tuple[float, ...]]) -> None:
         """Add settled prices in EUR/kWh to the ledger.
 
-        `hours` maps the start of each hour to the prices of its four quarters.
+        `hours` maps the start of each hour to the prices of its periods of `SHORTEST_STEP_S`.
         """
         self._prices.add_hour_prices(hours)
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from ..core.market import HOUR_S, QUARTER_S, Market
+from ..core.market import HOUR_S, SHORTEST_STEP_S, Market
 from ..prices.timeline import Timeline
 
 
 class SettledPrices:
-    """The household prices of settled quarter-hours of `zone` in EUR/kWh.
+    """The settled household prices of `zone` in EUR/kWh, by periods of `SHORTEST_STEP_S`.
 
-    If billing is by the hour, all four quarters of an hour cost the same. `version` changes whenever a price is added
+    If billing is by the hour, all periods of an hour cost the same. `version` changes whenever a price is added
     or corrected.
     """
 
@@ -29,32 +29,32 @@ class SettledPrices:
             (quarter, period.price)
             for period in timeline.periods
             if period.settled
-            for quarter in range(period.start, period.end, QUARTER_S)
+            for quarter in range(period.start, period.end, SHORTEST_STEP_S)
         )
 
     def add_hour_prices(self, hours: Mapping[int, tuple[float, ...]]) -> None:
-        """Add the prices of whole hours. `hours` maps the start of each hour to the prices of its four quarters."""
+        """Add the prices of whole hours. `hours` maps the start of each hour to the prices of its periods."""
         self._set_prices(
-            (hour + index * QUARTER_S, price)
-            for hour, quarters in hours.items()
-            for index, price in enumerate(quarters)
+            (hour + index * SHORTEST_STEP_S, price)
+            for hour, by_step in hours.items()
+            for index, price in enumerate(by_step)
         )
 
     def mean(self, start: int, end: int) -> float | None:
         """Return the time-weighted mean price from `start` to `end` (UTC seconds), or None if a price is missing."""
         total = 0.0
-        for quarter in range(start - start % QUARTER_S, end, QUARTER_S):
+        for quarter in range(start - start % SHORTEST_STEP_S, end, SHORTEST_STEP_S):
             price = self._prices.get(quarter)
             if price is None:
                 return None
-            total += price * (min(quarter + QUARTER_S, end) - max(quarter, start))
+            total += price * (min(quarter + SHORTEST_STEP_S, end) - max(quarter, start))
         return total / (end - start)
 
     def hours_without_price(self, start: int, end: int) -> set[int]:
         """Return the start of each hour that has an unknown price in [start, end)."""
         return {
             quarter - quarter % HOUR_S
-            for quarter in range(start - start % QUARTER_S, end, QUARTER_S)
+            for quarter in range(start - start % SHORTEST_STEP_S, end, SHORTEST_STEP_S)
             if quarter not in self._prices
         }
 
@@ -67,7 +67,10 @@ class SettledPrices:
         if not self._prices:
             return {}
         since, last = min(self._prices), max(self._prices)
-        return {"since": since, "prices": [self._prices.get(start) for start in range(since, last + 1, QUARTER_S)]}
+        return {
+            "since": since,
+            "prices": [self._prices.get(start) for start in range(since, last + 1, SHORTEST_STEP_S)],
+        }
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any], zone: Market) -> Self:
@@ -77,9 +80,11 @@ class SettledPrices:
         """
         if not kept:
             return cls(zone)
-        quarters = enumerate(kept["prices"])
+        periods = enumerate(kept["prices"])
         since = int(kept["since"])
-        return cls(zone, {since + index * QUARTER_S: float(price) for index, price in quarters if price is not None})
+        return cls(
+            zone, {since + index * SHORTEST_STEP_S: float(price) for index, price in periods if price is not None}
+        )
 
     def _set_prices(self, prices: Iterable[tuple[int, float]]) -> None:
         for quarter, price in prices:

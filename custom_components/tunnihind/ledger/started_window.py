@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 
 from mashumaro.codecs import BasicDecoder
 
-from ..core.market import HOUR_S, QUARTER_S, Market
+from ..core.market import HOUR_S, SHORTEST_STEP_S, Market
 from ..past.meter import LONGEST_EXCURSION_S
 from ..plans.saving import Saving
 from ..plans.solver import Piece
@@ -141,7 +141,7 @@ class StartedWindow:
         return replace(self, window=(self.start, min(self.end, instant)), pieces=pieces) if pieces else None
 
     def slices(self, until: int) -> list[Piece]:
-        """Split the pieces at each quarter of an hour, and return the slices that ended by `until` (UTC seconds)."""
+        """Split the pieces by `SHORTEST_STEP_S`, and return the slices that ended by `until` (UTC seconds)."""
         return [one for piece in self.pieces for one in _slices(piece) if one[1] <= until]
 
     def slices_to_read(self, now: int) -> list[Piece]:
@@ -243,6 +243,6 @@ def _is_in_pieces(instant: int, pieces: Sequence[Piece]) -> bool:
 def _slices(piece: Piece) -> Iterator[Piece]:
     start, end = piece
     while start < end:
-        next_quarter = start - start % QUARTER_S + QUARTER_S
-        yield start, min(next_quarter, end)
-        start = next_quarter
+        next_step = start - start % SHORTEST_STEP_S + SHORTEST_STEP_S
+        yield start, min(next_step, end)
+        start = next_step

@@ -10,15 +10,15 @@ from statistics import fmean
 from typing import Final
 
 from ..const import LOGGER
-from ..core.market import HOUR_S, QUARTER_S, rounded_price
+from ..core.market import HOUR_S, SHORTEST_STEP_S, rounded_price
 from ..core.rates import Part
 from ..core.tariff import Tariff
 from .history import MarketHistory
 
-_QUARTERS: Final = HOUR_S // QUARTER_S
+_STEPS_PER_HOUR: Final = HOUR_S // SHORTEST_STEP_S
 FIVE_MIN_S: Final = 300
 _READINGS_PER_HOUR: Final = HOUR_S // FIVE_MIN_S
-_READINGS_PER_QUARTER: Final = 3
+_READINGS_PER_STEP: Final = SHORTEST_STEP_S // FIVE_MIN_S
 # Costs and sums in EUR are rounded to 6 decimals, so that two imports of the same readings give the same sums.
 _DECIMALS: Final = 6
 # An hour's energy and the sum of its five-minute readings may differ by this many kWh, or by this fraction of the
@@ -54,14 +54,14 @@ NO_READING: Final = LeftOutHour(LeftOutReason.NO_READING)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """The prices of the four quarters of an hour, in EUR/kWh. If billing is by the hour, all four prices are equal."""
+    """The prices of an hour's periods of `SHORTEST_STEP_S`, in EUR/kWh. If billing is by the hour, they are equal."""
 
-    quarters: tuple[float, ...]
+    by_step: tuple[float, ...]
 
     @property
     def mean(self) -> float:
-        """The mean of the four quarters' prices, rounded to 4 decimals."""
-        return rounded_price(fmean(self.quarters))
+        """The mean of the prices, rounded to 4 decimals."""
+        return rounded_price(fmean(self.by_step))
 
 
 def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOutHour:
@@ -78,7 +78,7 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tar
         if price is None:
             return _hour_without_rate(start, tariff)
         prices.append(price)
-    return HourPrice(tuple(prices) * (_QUARTERS // len(prices)))
+    return HourPrice(tuple(price for price in prices for _ in range(_STEPS_PER_HOUR // len(prices))))
 
 
 def _hour_without_rate(instant: int, tariff: Tariff) -> LeftOutHour:
@@ -167,8 +167,8 @@ class MeasuredEnergy:
     by_hour: Mapping[int, float]
     by_five_minutes: Mapping[int, float]
 
-    def kwh_of_quarters(self, hour: int) -> tuple[float, ...] | None:
-        """Return the kWh of each quarter of the hour that starts at `hour` (UTC seconds).
+    def kwh_by_step(self, hour: int) -> tuple[float, ...] | None:
+        """Return the kWh in each period of `SHORTEST_STEP_S` of the hour that starts at `hour` (UTC seconds).
 
         If five-minute readings are missing or don't add up to the hour's energy, return None.
         """
@@ -178,7 +178,7 @@ class MeasuredEnergy:
             sum(kwh), self.by_hour[hour], rel_tol=_KWH_TOLERANCE, abs_tol=_KWH_TOLERANCE
         ):
             return None
-        return tuple(sum(quarter) for quarter in batched(kwh, _READINGS_PER_QUARTER, strict=True))
+        return tuple(sum(step) for step in batched(kwh, _READINGS_PER_STEP, strict=True))
 
 
 def hourly_costs(
@@ -187,7 +187,7 @@ def hourly_costs(
     """Return the cost of each hour in EUR, or the reason why the cost is unknown.
 
     The result covers all hours from the first reading to the last reading. `prices` must contain each hour that has a
-    reading. The energy of each quarter is charged at the price of the quarter. If the energy of the quarters is
+    reading. The energy of each of its periods is charged at the price of the period. If this energy is
     unknown, the energy of the hour is charged at the mean price of the hour.
     """
     if not energy.by_hour:
@@ -199,10 +199,10 @@ def hourly_costs(
 def _hour_cost(hour: int, energy: MeasuredEnergy, price: HourPrice | LeftOutHour) -> float | LeftOutHour:
     if isinstance(price, LeftOutHour):
         return price
-    used = energy.kwh_of_quarters(hour)
+    used = energy.kwh_by_step(hour)
     if used is None:
         return _rounded_cost(energy.by_hour[hour] * price.mean)
-    return _rounded_cost(sum(kwh * eur_kwh for kwh, eur_kwh in zip(used, price.quarters, strict=True)))
+    return _rounded_cost(sum(kwh * eur_kwh for kwh, eur_kwh in zip(used, price.by_step, strict=True)))
 
 
 def cost_rows(

@@ -240,7 +240,7 @@ async def write_costs(hass: HomeAssistant, metadata: StatisticMetaData, rows: Ma
 def _price_row(hour: int, price: HourPrice | None) -> StatisticData:
     row = StatisticData(start=dt_util.utc_from_timestamp(hour))
     if price:
-        row |= {"mean": price.mean, "min": min(price.quarters), "max": max(price.quarters)}
+        row |= {"mean": price.mean, "min": min(price.by_step), "max": max(price.by_step)}
     return row
 
 

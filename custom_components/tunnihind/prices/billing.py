@@ -25,7 +25,7 @@ class Resolution(StrEnum):
     @property
     def step_s(self) -> int:
         """The length of a period in seconds."""
-        return QUARTER_S if self is Resolution.QUARTER else HOUR_S
+        return {Resolution.HOUR: HOUR_S, Resolution.QUARTER: QUARTER_S}[self]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,18 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.market import ESTONIA
 from custom_components.tunnihind.core.rates import Part
 from custom_components.tunnihind.core.tariff import Tariff, TariffRow
+from custom_components.tunnihind.ledger import settled_prices
+from custom_components.tunnihind.past import paid_prices
 from custom_components.tunnihind.past.paid_prices import (
+    FIVE_MIN_S,
     NO_PRICE,
     NO_READING,
     HourPrice,
     LeftOutHour,
     LeftOutReason,
+    MeasuredEnergy,
     hour_price,
+    hourly_costs,
     hours_between,
     left_out_ranges,
 )
+from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tunnihind.core.market import HOUR_S, QUARTER_S
 
 HOUR = 1_768_374_000
@@ -42,8 +49,25 @@ def test_billed_by_the_quarter_the_hours_price_is_their_mean() -> None:
     market = dict(zip(QUARTERS, (100.0, 0.0, -20.0, 60.0), strict=True))
     price = hour_price(HOUR, market, QUARTER_S, CONTRACT)
     assert isinstance(price, HourPrice)
-    assert price.quarters == pytest.approx((0.11, 0.04, -0.01, 0.07))
+    assert price.by_step == pytest.approx((0.11, 0.04, -0.01, 0.07))
     assert price.mean == 0.0525
+
+
+def test_an_hour_of_five_minute_prices_needs_other_facts_but_no_other_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paid_prices, "_STEPS_PER_HOUR", 12)
+    monkeypatch.setattr(paid_prices, "_READINGS_PER_STEP", 1)
+    monkeypatch.setattr(settled_prices, "SHORTEST_STEP_S", FIVE_MIN_S)
+    starts = range(HOUR, HOUR + HOUR_S, FIVE_MIN_S)
+    price = hour_price(HOUR, {start: 10.0 * place for place, start in enumerate(starts)}, FIVE_MIN_S, CONTRACT)
+    assert isinstance(price, HourPrice)
+    used = MeasuredEnergy({HOUR: 3.0}, dict.fromkeys(starts, 0.25))
+    assert hourly_costs(used, {HOUR: price}) == {HOUR: pytest.approx(3.0 * sum(price.by_step) / 12)}
+    ledger = settled_prices.SettledPrices(ESTONIA)
+    ledger.add_hour_prices({HOUR: price.by_step})
+    assert ledger.mean(HOUR + FIVE_MIN_S, HOUR + 2 * FIVE_MIN_S) == price.by_step[1]
+    assert ledger.mean(HOUR, HOUR + HOUR_S) == pytest.approx(price.mean, abs=1e-4)
+    line = Timeline(FIVE_MIN_S, [Period(start, start + FIVE_MIN_S, 1.0, 1.0, 1.0, settled=True) for start in starts])
+    assert line.with_step(HOUR_S).periods == (Period(HOUR, HOUR + HOUR_S, 1.0, 1.0, 1.0, settled=True),)
 
 
 @pytest.mark.parametrize("known", [[], QUARTERS[:3], QUARTERS[1:]])
