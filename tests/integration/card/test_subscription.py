@@ -14,6 +14,7 @@ from homeassistant.core import HomeAssistant
 from custom_components.tunnihind.card.columns import household_columns
 from custom_components.tunnihind.card.contents import CardContents, ContentsBuilder
 from custom_components.tunnihind.card.subscription import ENTRY_BROADCASTERS
+from custom_components.tunnihind.core.market import ESTONIA
 from custom_components.tunnihind.prices.days import day_at
 from tests.integration.card.conftest import Cards, OpenCard, price_at
 from tests.integration.household.test_options import change
@@ -51,7 +52,7 @@ async def test_a_card_gets_everything_at_first_and_then_shows_what_the_sensors_s
     assert card.shown.keys() == CardContents.__annotations__.keys()
     for _ in range(24):
         await card.events()
-        assert card.shown["prices"]["start"] == day_at(home.now).start
+        assert card.shown["prices"]["start"] == day_at(ESTONIA, home.now).start
         today = card.shown["prices"]["price"][:24]
         assert price_at(card, "prices", home.now) == float(home.value("current_price"))
         assert [min(today), max(today)] == [float(home.value(f"{which}_today")) for which in ("lowest", "highest")]
