@@ -32,13 +32,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.filterwarnings(HOME_ASSISTANT_KEYS))
 
 
-@pytest.fixture  # type: ignore[no-redef]
+@pytest.fixture  # type: ignore[no-redef]  # in place of the plugin's
 def recorder_db_url(hass_fixture_setup: list[bool]) -> str:
     """Keep the recorder's data in memory, without an option of the plugin that `pytest tests` learns of too late."""
     return "sqlite://"
 
 
-@pytest.fixture(autouse=True)  # type: ignore[no-redef]
+@pytest.fixture(autouse=True)  # type: ignore[no-redef]  # in place of the plugin's
 async def enable_event_loop_debug() -> None:
     """Turn asyncio's debug mode off unless a test asks for it, because it takes a third of the time of most tests.
 
