@@ -140,6 +140,7 @@ async def test_a_copy_in_the_files_place_is_shown_at_once(database: Path, tmp_pa
         settle_a_day(store)
         backup = backup_of(store, tmp_path / "backup.db")
         store.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=NOW)
+        store.state.record_refresh(NOW)
         await replica.updater.refresh()
         assert replica.hours() == 48
         backup.replace(database)
