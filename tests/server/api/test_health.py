@@ -34,15 +34,14 @@ def test_each_fault_alone_has_its_reason(view: ServedData, reason: str) -> None:
     assert reason in readiness.reasons[0]
 
 
-def test_exactly_three_hours_are_not_stale_yet() -> None:
-    view = make_view({HOUR: 1.0}, make_run([1.0], made_at=NOW - 3 * HOUR_S), last_refresh=NOW - 3 * HOUR_S)
-    assert judge_readiness(view, NOW, pipeline_expected=True).ready
-
-
-def test_without_a_pipeline_nobody_expects_a_refresh() -> None:
-    assert judge_readiness(
-        make_view({HOUR: 1.0}, make_run([1.0]), last_refresh=None), NOW, pipeline_expected=False
-    ).ready
+@pytest.mark.parametrize(
+    ("last_refresh", "pipeline_expected"), [(NOW - 3 * HOUR_S, True), (None, False)], ids=["3 hours old", "no pipeline"]
+)
+def test_data_of_exactly_three_hours_and_those_that_nobody_refreshes_are_not_stale(
+    last_refresh: int | None, *, pipeline_expected: bool
+) -> None:
+    view = make_view({HOUR: 1.0}, make_run([1.0], made_at=NOW - 3 * HOUR_S), last_refresh=last_refresh)
+    assert judge_readiness(view, NOW, pipeline_expected=pipeline_expected).ready
 
 
 def test_settled_prices_age_from_the_end_of_their_newest_hour() -> None:

@@ -69,9 +69,10 @@ def of_day(run: Run, values: Floats, day: date) -> Floats:
         (LAST, (9, 0), 10, date(2024, 5, 22)),
         (LAST, (15, 0), 16, date(2024, 5, 23)),
         (LAST, (21, 30), 22, date(2024, 5, 23)),
+        (date(2024, 5, 15), (21, 30), 22, date(2024, 5, 22)),
         (date(2024, 5, 14), (9, 0), 10, date(2024, 5, 22)),
     ],
-    ids=["before publication", "at a full hour", "after publication", "in the day's last hour", "prices a day late"],
+    ids=["before publication", "full hour", "after publication", "last hour", "late in the last hour", "a day late"],
 )
 def test_a_run_goes_from_the_next_hour_to_a_week_past_today_or_the_newest_price(
     market: Market, utc: Utc, newest: date, at: tuple[int, int], starts: int, last_day: date

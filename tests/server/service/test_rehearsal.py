@@ -1,6 +1,5 @@
 """A past day, shown with the data known then, from an imported history that goes on past this day."""
 
-import hashlib
 import shutil
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -135,12 +134,6 @@ def test_settled_prices_are_the_imported_ones_that_were_out_by_then(reader: Stor
     assert view.last_refresh == publication_time(TODAY)
 
 
-def test_the_run_covers_the_week_after_the_newest_settled_day(reader: Store) -> None:
-    run = view_at(reader, NOW).hours.run
-    assert run is not None
-    assert (run.made_at, run.start_ts, run.end_ts) == (NOW, NOW + HOUR_S, day_end(TODAY + timedelta(days=7)))
-
-
 @pytest.mark.parametrize(
     "instant",
     [
@@ -181,13 +174,6 @@ def test_past_hours_have_what_was_forecast_the_morning_before(reader: Store) -> 
     for ts in range(run.made_at + HOUR_S, run.made_at + DAY_S + HOUR_S, HOUR_S):
         at = (ts - run.start_ts) // HOUR_S
         assert past[ts] == Percentiles(run.p10[at], run.p50[at], run.p90[at])
-
-
-def test_nothing_is_written(imported: Path) -> None:
-    before = hashlib.sha256(imported.read_bytes()).hexdigest()
-    with Store(f"sqlite:///{imported}", read_only=True) as store:
-        picture(Rehearsal.of(store, NOW, ESTONIA), NOW + 5 * HOUR_S)
-    assert hashlib.sha256(imported.read_bytes()).hexdigest() == before
 
 
 def test_runs_of_the_archive_are_shown_exactly_as_issued(history: Store) -> None:

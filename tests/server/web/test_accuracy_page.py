@@ -13,11 +13,9 @@ from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedData
 from tunnihind.core.market import ESTONIA
 from tunnihind.forecast.scoring.live_scores import (
-    NO_SCORES_BY_MONTH,
     MonthScores,
     ScoresByMonth,
     WindowScores,
-    window_scores,
 )
 from tunnihind.web.accuracy_page import AccuracyFigures, AccuracySummary, scored_days, summarise_accuracy
 from tunnihind.web.options import PageOptions
@@ -159,8 +157,6 @@ def test_windows_of_an_older_version_show_errors_and_no_savings() -> None:
 def test_an_empty_server_has_nothing_to_show() -> None:
     summary = summary_of(ServedData("empty", ESTONIA))
     assert (summary.months, summary.charts, summary.recent_figures, summary.is_backtest) == ({}, (), None, False)
-    assert window_scores([], None) == ()
-    assert ScoresByMonth() == NO_SCORES_BY_MONTH
 
 
 @pytest.mark.parametrize(("lang", "percent"), [("en", "81%"), ("et", "81%"), ("ru", "81%")])

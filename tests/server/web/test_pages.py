@@ -333,11 +333,6 @@ async def test_the_table_has_a_row_for_each_quarter_of_a_day(serve: Serve, day: 
     assert ("03:45" in clocks) is False
 
 
-async def test_the_apis_numbers_do_not_change_with_what_a_page_shows(server: RunningServer) -> None:
-    plain = json.loads((await server.ask("/api/series")).body)
-    assert json.loads((await server.ask("/api/series?vat=none&period=quarter")).body) == plain
-
-
 async def test_the_page_follows_the_clock_and_new_prices(server: RunningServer) -> None:
     server.clock.instant += HOUR_S
     assert "<strong data-now-price>71.90</strong>" in await html_of(server, "/?unit=mwh")
