@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.core.market import ESTONIA, HOUR_S
@@ -27,6 +27,8 @@ def test_days_follow_each_other_without_a_gap(day: date) -> None:
 
 
 @given(dates)
+@example(date(2026, 3, 29))
+@example(date(2026, 10, 25))
 def test_a_day_has_23_24_or_25_hours_as_its_date_requires(day: date) -> None:
     last_sunday = day.weekday() == 6 and (day + timedelta(days=7)).month != day.month
     expected = 23 if last_sunday and day.month == 3 else 25 if last_sunday and day.month == 10 else 24
