@@ -22,8 +22,6 @@ from .household.planner import plans_of
 from .household.prices_now import PricesNow
 from .plans.outcome import Outcome, Window
 from .plans.settings import (
-    LONGEST_DURATION_MIN,
-    QUARTER_MIN,
     PlanError,
     PlanKind,
     form_has_energy,
@@ -316,12 +314,6 @@ def _changed_plan(coordinator: TunnihindCoordinator, plan_id: str, change: PlanC
     plan, title = coordinator.planner.plan(plan_id), coordinator.config_entry.subentries[plan_id].title
     if plan is None:
         raise Refusal("plan_unusable", plan=title)
-    for field in ("duration", "min_piece", "min_pause"):
-        minutes = change.values.get(field, QUARTER_MIN)
-        if field == "min_pause" and minutes == 0:
-            continue
-        if not QUARTER_MIN <= minutes <= LONGEST_DURATION_MIN or minutes % QUARTER_MIN:
-            raise Refusal("invalid_length", field=field, given=f"{minutes:g}", most=f"{LONGEST_DURATION_MIN}")
     clock = coordinator.clock
     if change.energy_read_at is not None:
         change = replace(change, energy_read_at=clock.from_home_assistant_time(change.energy_read_at))

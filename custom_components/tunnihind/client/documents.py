@@ -1,6 +1,5 @@
 """Reads the server's JSON documents. Refuses documents in which a required field is missing or wrong."""
 
-import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -11,9 +10,9 @@ from ..choices import one_of
 from ..core.market import HOUR_S, MARKET_OF_CODE, QUARTER_S, Market, ZoneCode
 from .answers import About, Backtest, Band, MarketPrices, Mode, PlanScore
 
-# A price above this limit, or below its negative, is refused, because the price's unit may not be EUR/MWh.
-_MAX_EUR_MWH: Final = 100_000
-# Instants from the year 2100 on are refused, because their unit may not be seconds.
+# A number above this limit, or below its negative, is refused, because the unit of a price may not be EUR/MWh.
+_LARGEST_NUMBER: Final = 100_000
+# Whole numbers from this one on, the year 2100, are refused, because the unit of an instant may not be seconds.
 _LAST_INSTANT: Final = 4_102_444_800
 # The largest accepted number of characters in a string. A server's credit line must be short, because it is an
 # attribute of every entity.
@@ -49,7 +48,7 @@ def about_from(document: object) -> About:
 
 def _price_scale_from(value: object) -> tuple[float, ...]:
     try:
-        return tuple(sorted(map(_price, value))) if isinstance(value, list) else ()
+        return tuple(sorted(map(_number, value))) if isinstance(value, list) else ()
     except vol.Invalid:
         return ()
 
@@ -129,7 +128,7 @@ def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
 
 
 def _zone_paths_from(addresses: list[dict[str, Any]]) -> dict[ZoneCode, str]:
-    paths = {item["zone"]: URL(item["url"]).path.rstrip("/") for item in addresses}
+    paths = {item["zone"]: item["url"].path.rstrip("/") for item in addresses}
     root = next(iter(paths.values()), "")
     return {zone: path.removeprefix(root) for zone, path in paths.items() if zone in MARKET_OF_CODE}
 
@@ -138,41 +137,21 @@ def _mode_from(value: object) -> Mode:
     return next((mode for mode in Mode if mode == value), Mode.LIVE)
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str) or len(value) > _LONGEST_TEXT:
-        raise vol.Invalid(f"expected a text of at most {_LONGEST_TEXT} characters")
-    return value
-
-
 def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise vol.Invalid("expected a number")
+    if type(value) not in {int, float} or not abs(value) <= _LARGEST_NUMBER:
+        raise vol.Invalid(f"expected a number of at most {_LARGEST_NUMBER}")
     return float(value)
 
 
 def _integer(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise vol.Invalid("expected an integer")
+    if type(value) is not int or not 0 <= value < _LAST_INSTANT:
+        raise vol.Invalid("expected a whole number, or an instant in unix seconds")
     return value
-
-
-def _price(value: object) -> float:
-    price = _number(value)
-    if abs(price) > _MAX_EUR_MWH:
-        raise vol.Invalid("expected a price in EUR/MWh")
-    return price
-
-
-def _instant(value: object) -> int:
-    instant = _integer(value)
-    if not 0 <= instant < _LAST_INSTANT:
-        raise vol.Invalid("expected unix seconds")
-    return instant
 
 
 def _start_check(step_s: int) -> Callable[[object], int]:
     def start(value: object) -> int:
-        instant = _instant(value)
+        instant = _integer(value)
         if instant % step_s:
             raise vol.Invalid(f"expected the start of a period of {step_s} seconds in unix seconds")
         return instant
@@ -190,50 +169,37 @@ def _object_schema(fields: dict[str, Any]) -> Callable[[object], Any]:
     return vol.Schema({vol.Required(name): check for name, check in fields.items()}, extra=vol.ALLOW_EXTRA)
 
 
-def _address(value: object) -> str:
-    try:
-        URL(text := _text(value))
-    except ValueError as error:
-        raise vol.Invalid("expected an address") from error
-    return text
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise vol.Invalid("expected true or false")
-    return value
-
-
+_TEXT_SCHEMA: Final = vol.All(str, vol.Length(max=_LONGEST_TEXT))
 _ZONE_SCHEMA: Final = one_of(MARKET_OF_CODE)
 _BACKTEST_SCHEMA: Final = _object_schema(
     {"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer}
 )
 _ABOUT_SCHEMA: Final = _object_schema(
     {
-        "version": _text,
-        "instanceId": vol.All(_text, vol.Length(min=1)),
+        "version": _TEXT_SCHEMA,
+        "instanceId": vol.All(_TEXT_SCHEMA, vol.Length(min=1)),
         "vatRate": vol.All(_number, vol.Range(min=0, max=1, max_included=False)),
-        "attribution": _text,
+        "attribution": _TEXT_SCHEMA,
         "zone": _ZONE_SCHEMA,
-        "zones": [_object_schema({"zone": _text, "url": _address})],
-        "vatRateIsChosen": _flag,
+        "zones": [_object_schema({"zone": _TEXT_SCHEMA, "url": vol.All(_TEXT_SCHEMA, vol.Coerce(URL))})],
+        "vatRateIsChosen": bool,
     }
 )
 
 
 def _settled_price_schema(step_s: int) -> Callable[[object], Any]:
-    return _object_schema({"ts": _start_check(step_s), "eurMwh": _price})
+    return _object_schema({"ts": _start_check(step_s), "eurMwh": _number})
 
 
 def _prices_schema(step_s: int) -> Callable[[object], Any]:
-    band = _object_schema({"ts": _start_check(step_s), "p10": _price, "p50": _price, "p90": _price})
+    band = _object_schema({"ts": _start_check(step_s), "p10": _number, "p50": _number, "p90": _number})
     return _object_schema(
         {
             "zone": _ZONE_SCHEMA,
             "currency": "EUR",
-            "now": _instant,
-            "madeAt": vol.Any(None, _instant),
-            "lastRefresh": vol.Any(None, _instant),
+            "now": _integer,
+            "madeAt": vol.Any(None, _integer),
+            "lastRefresh": vol.Any(None, _integer),
             "backtest": vol.Any(None, _BACKTEST_SCHEMA),
             "dayAhead": [_settled_price_schema(step_s)],
             "forecast": [vol.All(band, _checked_band)],

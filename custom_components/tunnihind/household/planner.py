@@ -34,14 +34,14 @@ def plans_of(entry: ConfigEntry) -> dict[str, ConfigSubentry]:
 class Planner:
     """Decides when each plan runs, and keeps the decisions.
 
-    The keys of `settings`, `outcomes` and `begun_windows` are the ids of plans. `settings` leaves out the plans whose
-    settings are not valid. `outcomes` contains the newest decisions about the plans. `begun_windows` contains the
+    The keys of `plans`, `settings`, `outcomes` and `begun_windows` are the ids of plans. `settings` leaves out plans
+    whose settings are not valid. `outcomes` contains the newest decisions about the plans. `begun_windows` contains the
     windows that have begun, until two weeks after their end.
     """
 
     def __init__(self, zone: Market) -> None:
         self._zone = zone
-        self._plans: dict[str, SteeredPlan] = {}
+        self.plans: dict[str, SteeredPlan] = {}
         self.settings: dict[str, PlanSettings] = {}
         self.outcomes: dict[str, Outcome] = {}
         self.begun_windows: dict[str, list[Window]] = {}
@@ -52,7 +52,7 @@ class Planner:
 
         The other data are changed values, the states of the plans' switches, decisions, and windows that have begun.
         """
-        self._plans = dict(kept.steered)
+        self.plans = dict(kept.steered)
         self.update_plans(plans, now)
         self.begun_windows = {plan: list(kept.ran.get(plan, ())) for plan in self.settings}
         self.outcomes = {plan: kept.outcomes[plan] for plan in self.settings if plan in kept.outcomes}
@@ -63,17 +63,17 @@ class Planner:
         `now` is in UTC seconds.
         """
         titles = {plan.subentry_id: plan.title for plan in plans}
-        self._plans = {plan.subentry_id: self._plan_with_current_form(plan, now) for plan in plans}
+        self.plans = {plan.subentry_id: self._plan_with_current_form(plan, now) for plan in plans}
         self.settings = {}
-        for plan_id, plan in self._plans.items():
+        for plan_id, plan in self.plans.items():
             try:
                 self.settings[plan_id] = plan.settings(self._zone)
-            except ValueError as error:
+            except (TypeError, ValueError) as error:
                 LOGGER.error("the plan %r can't be used and must be set up again: %s", titles[plan_id], error)
 
     def plan(self, plan_id: str) -> SteeredPlan | None:
         """Return the plan with this id. If no plan has this id, or the plan's settings are not valid, return None."""
-        return self._plans[plan_id] if plan_id in self.settings else None
+        return self.plans[plan_id] if plan_id in self.settings else None
 
     def replace_plans(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
         """Use `plans` in place of the earlier plans with the same ids.
@@ -83,7 +83,7 @@ class Planner:
         span. If the settings of one of the plans are not valid, change no plan and raise ValueError.
         """
         settings = {plan_id: plan.settings(self._zone) for plan_id, plan in plans.items()}
-        self._plans |= plans
+        self.plans |= plans
         self.settings |= settings
         if replan:
             for plan_id in plans:
@@ -102,7 +102,7 @@ class Planner:
         """
         ahead = {
             plan_id: replace(plan, needed_since=now)
-            for plan_id, plan in self._plans.items()
+            for plan_id, plan in self.plans.items()
             if plan_id in self.settings and (plan.needed_since or 0) > now
         }
         self.replace_plans(ahead, now)
@@ -142,21 +142,16 @@ class Planner:
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         return missing_kwh(settings, outcome, now) if settings and outcome else None
 
-    @property
-    def plans(self) -> Mapping[str, SteeredPlan]:
-        """The plans, keyed by id."""
-        return self._plans
-
     def _plan_with_current_form(self, subentry: ConfigSubentry, now: int) -> SteeredPlan:
         """Return the plan with the form in `subentry`.
 
         If the form differs from the plan's earlier form or doesn't fit the plan's changed values, drop these values.
         """
         form = dict(subentry.data)
-        plan = self._plans.get(subentry.subentry_id, SteeredPlan(form, needed_since=now)).with_form(form, now)
+        plan = self.plans.get(subentry.subentry_id, SteeredPlan(form, needed_since=now)).with_form(form, now)
         try:
             plan.settings(self._zone)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             if plan.changes:
                 LOGGER.warning(
                     "the changes of the plan %r no longer fit its form and are dropped: %s", subentry.title, error
@@ -166,7 +161,7 @@ class Planner:
 
     def _outcome_of(self, plan_id: str, timeline: Timeline, now: int) -> Outcome:
         last = self.outcomes.get(plan_id)
-        if self._plans[plan_id].enabled:
+        if self.plans[plan_id].enabled:
             return next_outcome(self.settings[plan_id], timeline, now, last)
         return switched_off_outcome(timeline, now, last)
 

@@ -1,7 +1,7 @@
 """The settings of a plan, read from its form."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import time
 from enum import StrEnum
@@ -141,21 +141,21 @@ class PlanSettings:
         names from `WEEKDAYS`. Missing optional fields get their defaults. Raises a ValueError that names the wrong
         field.
         """
-        kind = _choice(PlanKind, data, "kind", PlanKind.CHEAPEST)
+        kind = PlanKind(data.get("kind", PlanKind.CHEAPEST))
         return cls(
             kind=kind,
             **(
-                _settings_without_duration(data, kind)
+                _settings_without_duration(data)
                 if kind.has_limit_instead_of_duration
                 else _settings_with_duration(data)
             ),
-            earliest=_wall_time(data, "earliest"),
-            deadline=_wall_time(data, "deadline"),
-            weekdays=_weekdays(data),
-            max_span_days=_whole_number(data, "days", 1, 1, MAX_DAYS),
-            horizon=_choice(Horizon, data, "horizon", Horizon.PUBLISHED),
-            price_limit=_price_limit(data),
-            meter=_meter(data),
+            earliest=_wall_time(data.get("earliest")),
+            deadline=_wall_time(data.get("deadline")),
+            weekdays=_weekdays(data.get("weekdays", WEEKDAYS)),
+            max_span_days=int(_number(data, "days", 1, MAX_DAYS) or 1),
+            horizon=Horizon(data.get("horizon", Horizon.PUBLISHED)),
+            price_limit=_price_limit(data.get("price_cap")),
+            meter=data.get("meter"),
             zone=zone,
         )
 
@@ -204,25 +204,30 @@ def form_looks_for_high_prices(form: Mapping[str, Any]) -> bool:
     return any(kind.looks_for_high_prices and kind == form.get("kind") for kind in PlanKind)
 
 
-def _settings_without_duration(data: Mapping[str, Any], kind: PlanKind) -> dict[str, Any]:
+def _settings_without_duration(data: Mapping[str, Any]) -> dict[str, Any]:
     for field in ("duration", "energy", "power", "max_starts", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
     if data.get("price_cap") is None:
         raise PlanError("price_cap", "limit_needed")
-    shortest = _minutes(data, "min_piece", QUARTER_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
+    shortest = _length_s(data, "min_piece", QUARTER_MIN)
     return {
         "duration_s": 0,
         "min_piece_s": shortest,
         "shortest_piece_s": shortest,
-        "min_pause_s": _min_pause_s(data),
+        "min_pause_s": _length_s(data, "min_pause", 0, least=0),
     }
 
 
 def _settings_with_duration(data: Mapping[str, Any]) -> dict[str, Any]:
-    energy, power = _energy(data), _power(data)
+    energy = _number(data, "energy", 0, MAX_ENERGY_KWH)
+    power = _number(data, "power", MIN_POWER_KW, MAX_POWER_KW)
+    if energy is None and power is not None:
+        raise PlanError("energy", "energy_needed")
+    if energy is not None and power is None:
+        raise PlanError("power", "power_needed")
     if energy is None or power is None:
-        duration_s = _minutes(data, "duration", _DEFAULT_DURATION_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
+        duration_s = _length_s(data, "duration", _DEFAULT_DURATION_MIN)
     else:
         duration_s = round_up_to_quarter(_running_time_s(energy, power))
     return {
@@ -230,43 +235,21 @@ def _settings_with_duration(data: Mapping[str, Any]) -> dict[str, Any]:
         "energy_kwh": energy,
         "power_kw": power,
         **_piece_settings(data, duration_s),
-        "tolerance": _tolerance(data),
-        "prefer": _choice(Preference, data, "prefer", Preference.EARLIEST),
+        "tolerance": round((_number(data, "tolerance", 0, MAX_TOLERANCE_CENTS) or 0) / _CENTS, _PRICE_DECIMALS),
+        "prefer": Preference(data.get("prefer", Preference.EARLIEST)),
     }
 
 
 def _piece_settings(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
-    shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
-    most_pieces = None if data.get("max_starts") is None else _whole_number(data, "max_starts", 1, 1, MAX_PIECES)
-    min_pause_s = _min_pause_s(data)
-    if not _is_split(data):
-        return {}
-    return {
+    shortest = _length_s(data, "min_piece", DEFAULT_MIN_PIECE_MIN)
+    most_pieces = _number(data, "max_starts", 1, MAX_PIECES)
+    settings = {
         "min_piece_s": min(shortest, duration_s),
         "shortest_piece_s": shortest,
-        "min_pause_s": min_pause_s,
-        "most_pieces": most_pieces,
+        "min_pause_s": _length_s(data, "min_pause", 0, least=0),
+        "most_pieces": None if most_pieces is None else int(most_pieces),
     }
-
-
-def _min_pause_s(data: Mapping[str, Any]) -> int:
-    return _minutes(data, "min_pause", 0, LONGEST_DURATION_MIN, least=0) * _MINUTE_S
-
-
-def _energy(data: Mapping[str, Any]) -> float | None:
-    if data.get("energy") is None:
-        if data.get("power") is not None:
-            raise PlanError("energy", "energy_needed")
-        return None
-    return _number(data, "energy", 0, MAX_ENERGY_KWH)
-
-
-def _power(data: Mapping[str, Any]) -> float | None:
-    if data.get("power") is None:
-        if data.get("energy") is not None:
-            raise PlanError("power", "power_needed")
-        return None
-    return _number(data, "power", MIN_POWER_KW, MAX_POWER_KW)
+    return settings if data.get("split") else {}
 
 
 def _running_time_s(energy_kwh: float, power_kw: float) -> Fraction:
@@ -277,84 +260,31 @@ def _running_time_s(energy_kwh: float, power_kw: float) -> Fraction:
     return Fraction(str(energy_kwh)) / Fraction(str(power_kw)) * HOUR_S
 
 
-def _tolerance(data: Mapping[str, Any]) -> float:
-    if data.get("tolerance") is None:
-        return 0.0
-    return round(_number(data, "tolerance", 0, MAX_TOLERANCE_CENTS) / _CENTS, _PRICE_DECIMALS)
-
-
-def _number(data: Mapping[str, Any], field: str, least: float, most: float) -> float:
-    number = data[field]
-    if isinstance(number, bool) or not isinstance(number, int | float) or not least <= number <= most:
+def _number(data: Mapping[str, Any], field: str, least: float, most: float) -> float | None:
+    number = data.get(field)
+    if number is not None and not least <= number <= most:
         raise PlanError(field, "out_of_range", given=number, least=least, most=most)
-    return float(number)
+    return number
 
 
-def _minutes(data: Mapping[str, Any], field: str, default: int, most: int, *, least: int = QUARTER_MIN) -> int:
-    minutes = _whole_number(data, field, default, least, most)
-    if minutes % QUARTER_MIN:
-        raise ValueError(f"{field}: {minutes} minutes are not a multiple of {QUARTER_MIN}")
-    return minutes
+def _length_s(data: Mapping[str, Any], field: str, default: int, *, least: int = QUARTER_MIN) -> int:
+    minutes = data.get(field, default)
+    if not least <= minutes <= LONGEST_DURATION_MIN or minutes % QUARTER_MIN:
+        raise PlanError(field, "invalid_length", given=f"{minutes:g}", most=LONGEST_DURATION_MIN)
+    return int(minutes) * _MINUTE_S
 
 
-def _whole_number(data: Mapping[str, Any], field: str, default: int, least: int, most: int) -> int:
-    number = data.get(field, default)
-    if isinstance(number, bool) or not isinstance(number, int | float) or number != number // 1:
-        raise ValueError(f"{field}: {number!r} is not a whole number")
-    if not least <= number <= most:
-        raise PlanError(field, "out_of_range", given=number, least=least, most=most)
-    return int(number)
+def _wall_time(wall: str | None) -> time | None:
+    return None if wall is None else time.fromisoformat(wall)
 
 
-def _meter(data: Mapping[str, Any]) -> str | None:
-    meter = data.get("meter")
-    if meter is not None and not isinstance(meter, str):
-        raise ValueError(f"meter: {meter!r} is not the id of an entity")
-    return meter
-
-
-def _is_split(data: Mapping[str, Any]) -> bool:
-    split = data.get("split", False)
-    if split not in (True, False):
-        raise ValueError(f"split: {split!r} is neither true nor false")
-    return bool(split)
-
-
-def _wall_time(data: Mapping[str, Any], field: str) -> time | None:
-    wall = data.get(field)
-    if wall is None:
-        return None
-    try:
-        read = time.fromisoformat(wall)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{field}: {wall!r} is not a time of day like 07:00:00") from error
-    if read.tzinfo is not None:
-        raise ValueError(f"{field}: {wall!r} has a time zone, but only a local time is allowed")
-    return read
-
-
-def _weekdays(data: Mapping[str, Any]) -> frozenset[int]:
-    names = data.get("weekdays", WEEKDAYS)
-    if not isinstance(names, list | tuple | set | frozenset) or not names:
+def _weekdays(names: Collection[str]) -> frozenset[int]:
+    if not names:  # the search for the next day of a plan would never end
         raise ValueError("weekdays: choose at least one day")
-    unknown = [name for name in names if name not in WEEKDAYS]
-    if unknown:
-        raise ValueError(f"weekdays: {unknown[0]!r} is not one of {', '.join(WEEKDAYS)}")
-    return frozenset(WEEKDAYS.index(name) for name in names)
+    return frozenset(map(WEEKDAYS.index, names))
 
 
-def _choice[Choice: StrEnum](choices: type[Choice], data: Mapping[str, Any], field: str, default: Choice) -> Choice:
-    chosen = data.get(field, default)
-    try:
-        return choices(chosen)
-    except ValueError as error:
-        raise ValueError(f"{field}: {chosen!r} is not one of {', '.join(choices)}") from error
-
-
-def _price_limit(data: Mapping[str, Any]) -> float | None:
-    limit = data.get("price_cap")
-    if limit is None:
-        return None
-    if isinstance(limit, bool) or not isinstance(limit, int | float) or not math.isfinite(limit):
-        raise PlanError("price_cap", "not_a_number", given=limit)
-    return round(limit / _CENTS, _PRICE_DECIMALS)
+def _price_limit(cents: float | None) -> float | None:
+    if cents is not None and not math.isfinite(cents):
+        raise PlanError("price_cap", "not_a_number", given=cents)
+    return None if cents is None else round(cents / _CENTS, _PRICE_DECIMALS)

@@ -62,7 +62,7 @@ class SteeredPlan:
     def settings(self, zone: Market = ESTONIA) -> PlanSettings:
         """Return the settings after all changes, for a plan in `zone`.
 
-        Raises a ValueError that names the wrong field.
+        Raises the errors of `PlanSettings.from_mapping`.
         """
         return replace(PlanSettings.from_mapping(self.current_values, zone), needed_since=self.needed_since)
 

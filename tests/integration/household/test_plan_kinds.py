@@ -98,7 +98,7 @@ async def test_a_plan_that_cannot_be_used_is_unavailable_until_corrected_and_oth
 ) -> None:
     home = await make_home(MORNING)
     await home.add(plans={"newer": {"kind": "steadiest"}, "broken": {"duration": 7}, PLAN_ID: CAR})
-    assert "kind: 'steadiest' is not one of cheapest" in caplog.text
+    assert "'steadiest' is not a valid PlanKind" in caplog.text
     assert [home.value("status", plan) for plan in ("newer", "broken", PLAN_ID)] == [
         "unavailable",
         "unavailable",
