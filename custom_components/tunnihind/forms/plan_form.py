@@ -154,54 +154,64 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
     The sections in `unfolded` are open at first. If the plan looks for all hours below or above a price, the section
     `PRICES_SECTION` is open too.
     """
-    fields: dict[vol.Marker, Any] = {
-        vol.Required(CONF_NAME): TextSelector(),
-        # This field only shows the kind of hours. People choose the kind in `KIND_FORM`, and can't change it later.
-        vol.Optional(KIND): choice_field((form,), _PLAN_KIND),
-    }
+    by_limit = form.kind.has_limit_instead_of_duration
+    price_limit = vol.Required(PRICE_CAP) if by_limit else vol.Optional(PRICE_CAP)
+    amounts: dict[vol.Marker, Any] = {}
+    if form.asks_for_energy:
+        amounts = {
+            vol.Required(ENERGY): number_field(0, MAX_ENERGY_KWH, "kWh"),
+            vol.Required(POWER): number_field(MIN_POWER_KW, MAX_POWER_KW, "kW"),
+        }
+    elif not by_limit:
+        amounts = {vol.Required(DURATION): _DURATION_FIELD}
     pieces: dict[vol.Marker, Any] = {
+        vol.Required(SPLIT): choice_field((ONE_PIECE, SPLIT), SPLIT),
         vol.Optional(MIN_PIECE): _DURATION_FIELD,
         vol.Optional(MIN_PAUSE): _DURATION_FIELD,
+        vol.Optional(MAX_STARTS): count_field(MAX_PIECES, NumberSelectorMode.BOX),
     }
-    when: dict[vol.Marker, Any] = {
-        vol.Optional(EARLIEST): TimeSelector(),
-        vol.Optional(DEADLINE): TimeSelector(),
-        vol.Optional(CHOSEN_DAYS): choice_field(WEEKDAYS, CHOSEN_DAYS, multiple=True),
-        vol.Required(DAYS): count_field(MAX_DAYS),
-    }
-    limit = price_field(unit, -MAX_PRICE_CENTS, MAX_PRICE_CENTS)
-    prices: dict[vol.Marker, Any] = {vol.Required(HORIZON): choice_field(Horizon, HORIZON)}
-    if form.kind.has_limit_instead_of_duration:
-        prices[vol.Required(PRICE_CAP)] = limit
-        fields[vol.Required(PRICES_SECTION)] = foldable_section(prices, unfolded=True)
-        fields[vol.Required(TIMES_SECTION)] = foldable_section(when, unfolded=TIMES_SECTION in unfolded)
-        fields[vol.Required(PIECES_SECTION)] = foldable_section(pieces, unfolded=PIECES_SECTION in unfolded)
+    sections: list[tuple[vol.Marker, dict[vol.Marker, Any]]] = [
+        (
+            vol.Required(PIECES_SECTION),
+            {field: pieces[field] for field in pieces if not by_limit or field in (MIN_PIECE, MIN_PAUSE)},
+        ),
+        (
+            vol.Required(TIMES_SECTION),
+            {
+                vol.Optional(EARLIEST): TimeSelector(),
+                vol.Optional(DEADLINE): TimeSelector(),
+                vol.Optional(CHOSEN_DAYS): choice_field(WEEKDAYS, CHOSEN_DAYS, multiple=True),
+                vol.Required(DAYS): count_field(MAX_DAYS),
+            },
+        ),
+        (
+            vol.Required(PRICES_SECTION),
+            {
+                vol.Required(HORIZON): choice_field(Horizon, HORIZON),
+                price_limit: price_field(unit, -MAX_PRICE_CENTS, MAX_PRICE_CENTS),
+            },
+        ),
+    ]
+    if by_limit:
+        sections.reverse()  # the price limit comes first
     else:
-        if form.asks_for_energy:
-            fields[vol.Required(ENERGY)] = number_field(0, MAX_ENERGY_KWH, "kWh")
-            fields[vol.Required(POWER)] = number_field(MIN_POWER_KW, MAX_POWER_KW, "kW")
-        else:
-            fields[vol.Required(DURATION)] = _DURATION_FIELD
-        starts = count_field(MAX_PIECES, NumberSelectorMode.BOX)
-        pieces = {
-            vol.Required(SPLIT): choice_field((ONE_PIECE, SPLIT), SPLIT),
-            **pieces,
-            vol.Optional(MAX_STARTS): starts,
-        }
-        prices[vol.Optional(PRICE_CAP)] = limit
-        nearly: dict[vol.Marker, Any] = {
+        tolerance: dict[vol.Marker, Any] = {
             vol.Optional(TOLERANCE): price_field(unit, 0, MAX_TOLERANCE_CENTS),
             vol.Optional(PREFER): choice_field(Preference, PREFER),
         }
-        fields[vol.Required(PIECES_SECTION)] = foldable_section(pieces, unfolded=PIECES_SECTION in unfolded)
-        fields[vol.Required(TIMES_SECTION)] = foldable_section(when, unfolded=TIMES_SECTION in unfolded)
-        fields[vol.Required(PRICES_SECTION)] = foldable_section(prices, unfolded=PRICES_SECTION in unfolded)
-        fields[vol.Optional(TOLERANCE_SECTION)] = foldable_section(nearly, unfolded=TOLERANCE_SECTION in unfolded)
+        sections.append((vol.Optional(TOLERANCE_SECTION), tolerance))
     if not form.kind.looks_for_high_prices:
-        fields[vol.Optional(METER_SECTION)] = foldable_section(
-            {vol.Optional(METER): _METER_FIELD}, unfolded=METER_SECTION in unfolded
-        )
-    return vol.Schema(fields)
+        sections.append((vol.Optional(METER_SECTION), {vol.Optional(METER): _METER_FIELD}))
+    is_unfolded = {*unfolded, *((PRICES_SECTION,) if by_limit else ())}
+    return vol.Schema(
+        {
+            vol.Required(CONF_NAME): TextSelector(),
+            # This field only shows the kind of hours. People choose it in `KIND_FORM`, and can't change it later.
+            vol.Optional(KIND): choice_field((form,), _PLAN_KIND),
+            **amounts,
+            **{name: foldable_section(fields, unfolded=name in is_unfolded) for name, fields in sections},
+        }
+    )
 
 
 def sections_to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:

@@ -1,11 +1,11 @@
 """The account of one plan: the energy, costs and savings of its windows."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Final, Self
+from typing import Final
 
-from mashumaro.codecs import BasicDecoder
+from mashumaro.codecs import BasicDecoder, BasicEncoder
 
 from ..core.market import HOUR_S
 from ..plans.outcome import NoWindow, NoWindowReason, Outcome, Window
@@ -14,7 +14,7 @@ from ..plans.settings import PlanSettings
 from ..plans.spans import Span, open_times
 from ..prices.timeline import Timeline
 from .settled_prices import SettledPrices
-from .started_window import StartedWindow, Total, begun_pieces, totals_by_day
+from .started_window import NO_TOTAL, StartedWindow, Total, begun_pieces, totals_by_day
 
 # For at least 48 hours after a window's end, corrected prices and late meter readings change the window's figures.
 _CORRECTABLE_S: Final = 48 * HOUR_S
@@ -56,32 +56,34 @@ class _OpenSpan:
     asked_s: int
 
 
+@dataclass(eq=False)
 class Account:
-    """The energy, costs and savings of one plan's windows.
+    """The energy, costs and savings of one plan's windows. The fields are what Home Assistant stores.
 
     Each window is kept until its figures no longer change, and is then added to the totals of its days. The newest 62
     days with windows have separate totals, and all earlier days share one total. `since` is the time when the account
     was opened, in UTC seconds.
     """
 
-    def __init__(self, since: int) -> None:
-        self.since = since
-        self._can_start_since: int | None = None
-        self._present_span: _OpenSpan | None = None
-        self._windows: list[StartedWindow] = []
-        self._closed_until = 0
-        self._ran_until = 0
-        self._totals_by_day: dict[date, Total] = {}
-        self._earlier_total = Total()
-        self._last_closed: LastWindow | None = None
+    since: int
+    can_start_since: int | None = None
+    present_span: _OpenSpan | None = None
+    windows: list[StartedWindow] = field(default_factory=list)
+    closed_until: int = 0
+    ran_until: int = 0
+    totals_by_day: dict[date, Total] = field(default_factory=dict)
+    earlier_total: Total = NO_TOTAL
+    last_closed: LastWindow | None = None
+
+    def __post_init__(self) -> None:
+        """Start without computed totals."""
         self._computed_totals: dict[int, tuple[object, dict[date, Total]]] = {}
-        self._now = since
+        self._now = self.since
 
     @property
     def total(self) -> Total:
         """The energy, costs and savings of all windows since the account was opened."""
-        parts = [self._totals_by_day, *(found for _, found in self._computed_totals.values())]
-        return sum((total for part in parts for total in part.values()), start=self._earlier_total)
+        return sum((total for part in self._totals() for total in part.values()), start=self.earlier_total)
 
     def total_of(self, days: Iterable[date]) -> Total:
         """Return the energy, costs and savings of all windows on `days`.
@@ -89,47 +91,46 @@ class Account:
         Each day must be in this month or the month before.
         """
         wanted = set(days)
-        parts = [self._totals_by_day, *(found for _, found in self._computed_totals.values())]
-        return sum((part[day] for part in parts for day in wanted & part.keys()), start=Total())
+        return sum((part[day] for part in self._totals() for day in wanted & part.keys()), start=NO_TOTAL)
 
     @property
     def last_window(self) -> LastWindow | None:
         """The newest finished window whose cost and savings are known at least in part, or None if there is none."""
-        closed = self._last_closed
-        for started in reversed(self._windows):
+        closed = self.last_closed
+        for started in reversed(self.windows):
             if closed is not None and started.start < closed.start:
                 break
-            total = sum(self._totals_of(started).values(), start=Total())
+            total = sum(self._totals_of(started).values(), start=NO_TOTAL)
             if started.end <= self._now and total.at_one_kw.kwh:
                 return LastWindow(started.start, started.end, total, started.expected, started.expected_at_start)
         return closed
 
     def prices_needed_since(self, prices: SettledPrices) -> int | None:
         """Return the earliest time (UTC seconds) whose price the account still needs, or None if it needs none."""
-        opened = [self._present_span.at_once] if self._present_span else []
-        return min([*opened, *(started.needed_price_range(prices.zone)[0] for started in self._windows)], default=None)
+        opened = [self.present_span.at_once] if self.present_span else []
+        return min([*opened, *(started.needed_price_range(prices.zone)[0] for started in self.windows)], default=None)
 
     def update(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, prices: SettledPrices, now: int
     ) -> None:
         """Update the account with the plan's decision at `now` (UTC seconds)."""
-        if self._ran_until - now > _MAX_CLOCK_ERROR_S:
-            self._ran_until = 0
+        if self.ran_until - now > _MAX_CLOCK_ERROR_S:
+            self.ran_until = 0
         # If the clock is at most 12 hours behind `_ran_until`, no running time counts until the clock reaches
         # `_ran_until`.
-        seen = self._now = max(now, self._ran_until)
-        if self._present_span is not None and self._present_span.span.closes <= seen:
-            self._present_span = None
+        seen = self._now = max(now, self.ran_until)
+        if self.present_span is not None and self.present_span.span.closes <= seen:
+            self.present_span = None
         self._follow_outcome(settings, outcome, timeline, seen, is_clock_set_back=now < seen)
-        if self._windows:
-            self._ran_until = max(self._ran_until, min(seen, self._windows[-1].end))
+        if self.windows:
+            self.ran_until = max(self.ran_until, min(seen, self.windows[-1].end))
         self._compute_totals(prices, seen)
         self._close_windows(prices, seen)
 
     def slices_to_read(self, now: int) -> dict[str, list[tuple[int, int]]]:
         """Return the slices whose energy has to be read at `now` (UTC seconds), keyed by the meter's id."""
         to_read: dict[str, list[tuple[int, int]]] = {}
-        for started in self._windows:
+        for started in self.windows:
             if started.meter and (slices := started.slices_to_read(now)):
                 to_read.setdefault(started.meter, []).extend(slices)
         return to_read
@@ -139,54 +140,21 @@ class Account:
 
         None means that the energy of a slice is unknown.
         """
-        before = self._windows
-        self._windows = [
-            started.with_readings(readings) if started.meter == meter else started for started in self._windows
+        before = self.windows
+        self.windows = [
+            started.with_readings(readings) if started.meter == meter else started for started in self.windows
         ]
-        return self._windows != before
+        return self.windows != before
 
     def hours_without_price(self, prices: SettledPrices, now: int) -> set[int]:
         """Return the starts of all hours before `now` (UTC seconds) for which finished windows lack a price."""
         return {
             hour
-            for started in self._windows
+            for started in self.windows
             if started.end <= now
             for start, end in [started.needed_price_range(prices.zone)]
             for hour in prices.hours_without_price(start, min(end, now))
         }
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the account in a form that JSON can store."""
-        return {
-            "since": self.since,
-            "ready_since": self._can_start_since,
-            "opened": asdict(self._present_span) if self._present_span else None,
-            "runs": [started.as_dict() for started in self._windows],
-            "closed_until": self._closed_until,
-            "ran_until": self._ran_until,
-            "days": {day.isoformat(): total.as_list() for day, total in self._totals_by_day.items()},
-            "before": self._earlier_total.as_list(),
-            "last": asdict(self._last_closed) if self._last_closed else None,
-        }
-
-    @classmethod
-    def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Rebuild an account from the result of `as_dict`.
-
-        Raises LookupError, TypeError, AttributeError or ValueError if `kept` has the wrong form.
-        """
-        account = cls(int(kept["since"]))
-        account._can_start_since = None if kept["ready_since"] is None else int(kept["ready_since"])
-        account._present_span = _OPEN_SPAN_DECODER.decode(kept["opened"])
-        account._windows = [StartedWindow.from_dict(started) for started in kept["runs"]]
-        account._closed_until = int(kept["closed_until"])
-        account._ran_until = int(kept["ran_until"])
-        account._totals_by_day = {
-            date.fromisoformat(day): Total.from_list(total) for day, total in kept["days"].items()
-        }
-        account._earlier_total = Total.from_list(kept["before"])
-        account._last_closed = _LAST_WINDOW_DECODER.decode(kept["last"])
-        return account
 
     def _follow_outcome(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_clock_set_back: bool
@@ -196,26 +164,27 @@ class Account:
         self._end_dropped_windows(window, now)
         is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is NoWindowReason.SWITCHED_OFF
         if settings.kind.looks_for_high_prices or is_switched_off:
-            self._can_start_since = self._present_span = None
+            self.can_start_since = self.present_span = None
         else:
-            self._can_start_since = now if self._can_start_since is None else min(self._can_start_since, now)
-        if window is not None and self._windows and self._windows[-1].start == window.start:
-            self._windows[-1] = self._windows[-1].with_decided_pieces(window.pieces, window.asked_kwh, now)
-            self._set_earliest_next_start(min(now, window.end))
+            self.can_start_since = now if self.can_start_since is None else min(self.can_start_since, now)
+        if window is not None and self.windows and self.windows[-1].start == window.start:
+            self.windows[-1] = self.windows[-1].with_decided_pieces(window.pieces, window.asked_kwh, now)
+            if self.can_start_since is not None:  # the next window can't start before this one has ended
+                self.can_start_since = max(self.can_start_since, min(now, window.end))
             if window is outcome:
                 return
         if (
             is_clock_set_back
-            or self._can_start_since is None
+            or self.can_start_since is None
             or not isinstance(outcome, Window)
             or now < outcome.span.opens
         ):
             return
-        opened = self._present_span_for(outcome, settings, self._can_start_since, timeline)
-        newest = self._windows[-1].start if self._windows else self._closed_until - 1
+        opened = self._present_span_for(outcome, settings, self.can_start_since, timeline)
+        newest = self.windows[-1].start if self.windows else self.closed_until - 1
         if outcome.locked and outcome.runs_at(now) and outcome.start > newest:
-            self._present_span = None
-            self._windows.append(
+            self.present_span = None
+            self.windows.append(
                 StartedWindow(
                     window=(outcome.start, outcome.end),
                     pieces=begun_pieces(outcome.pieces, now),
@@ -228,11 +197,6 @@ class Account:
                 )
             )
 
-    def _set_earliest_next_start(self, instant: int) -> None:
-        """Record that a window ran until `instant`. The next window can't start before `instant`."""
-        if self._can_start_since is not None:
-            self._can_start_since = max(self._can_start_since, instant)
-
     def _end_dropped_windows(self, window: Window | None, now: int) -> None:
         """End the running windows that are no longer in the plan's decision.
 
@@ -241,13 +205,13 @@ class Account:
         """
         ahead = [
             started
-            for started in self._windows
+            for started in self.windows
             if started.end > now and (window is None or started.start != window.start)
         ]
         if ahead:
-            kept = [started.cut_off(now) if started in ahead else started for started in self._windows]
-            self._windows = [started for started in kept if started is not None]
-            self._can_start_since, self._present_span = now, None
+            kept = [started.cut_off(now) if started in ahead else started for started in self.windows]
+            self.windows = [started for started in kept if started is not None]
+            self.can_start_since, self.present_span = now, None
 
     def _present_span_for(
         self, window: Window, settings: PlanSettings, can_start_since: int, timeline: Timeline
@@ -256,19 +220,19 @@ class Account:
 
         While the span and the plan's duration stay the same, the first expected saving is kept.
         """
-        opened = self._present_span
+        opened = self.present_span
         if opened is None or (opened.span, opened.asked_s) != (window.span, window.asked_s):
             times = open_times(settings, max(window.span.opens, can_start_since), window.span.closes)
             at_once = times[0][0] if times else window.start
             expected = window_saving(timeline, window.pieces, at_once)
-            self._present_span = opened = _OpenSpan(window.span, at_once, expected, window.asked_s)
+            self.present_span = opened = _OpenSpan(window.span, at_once, expected, window.asked_s)
         return opened
 
     def _compute_totals(self, prices: SettledPrices, now: int) -> None:
         """Compute the totals of each window again if the window, its running time or any settled price has changed."""
         known = self._computed_totals
         self._computed_totals = {}
-        for started in self._windows:
+        for started in self.windows:
             seen = (prices.version, started, min(now, started.end))
             before = known.get(started.start)
             self._computed_totals[started.start] = (
@@ -277,28 +241,36 @@ class Account:
 
     def _close_windows(self, prices: SettledPrices, now: int) -> None:
         """Add each window that no longer changes to the totals of its days, and merge the totals of the oldest days."""
-        for started in list(self._windows):
+        for started in list(self.windows):
             age_s = now - started.end
             complete = not prices.hours_without_price(*started.needed_price_range(prices.zone))
             if age_s < _CORRECTABLE_S or (age_s < _GIVE_UP_AFTER_S and not complete):
                 continue
             found = self._totals_of(started)
-            total = sum(found.values(), start=Total())
-            if total.at_one_kw.kwh and (self._last_closed is None or self._last_closed.start < started.start):
-                self._last_closed = LastWindow(
+            total = sum(found.values(), start=NO_TOTAL)
+            if total.at_one_kw.kwh and (self.last_closed is None or self.last_closed.start < started.start):
+                self.last_closed = LastWindow(
                     started.start, started.end, total, started.expected, started.expected_at_start
                 )
             for day, part in found.items():
-                self._totals_by_day[day] = self._totals_by_day.get(day, Total()) + part
-            self._closed_until = max(self._closed_until, started.end)
-            self._windows.remove(started)
+                self.totals_by_day[day] = self.totals_by_day.get(day, NO_TOTAL) + part
+            self.closed_until = max(self.closed_until, started.end)
+            self.windows.remove(started)
             del self._computed_totals[started.start]
-        for day in sorted(self._totals_by_day)[:-_DAYS_KEPT]:
-            self._earlier_total += self._totals_by_day.pop(day)
+        for day in sorted(self.totals_by_day)[:-_DAYS_KEPT]:
+            self.earlier_total += self.totals_by_day.pop(day)
+
+    def _totals(self) -> list[dict[date, Total]]:
+        """Return the totals by day of closed windows, and of each window whose figures may still change."""
+        return [self.totals_by_day, *(totals for _, totals in self._computed_totals.values())]
 
     def _totals_of(self, started: StartedWindow) -> dict[date, Total]:
         return self._computed_totals[started.start][1] if started.start in self._computed_totals else {}
 
 
-_OPEN_SPAN_DECODER: Final[BasicDecoder[_OpenSpan | None]] = BasicDecoder(_OpenSpan | None)
-_LAST_WINDOW_DECODER: Final[BasicDecoder[LastWindow | None]] = BasicDecoder(LastWindow | None)
+ACCOUNT_DECODER: Final = BasicDecoder(Account)
+ACCOUNT_ENCODER: Final = BasicEncoder(Account)
+"""The encoder makes of an account what JSON can store, and the decoder reads it again.
+
+If the stored value has the wrong form, the decoder raises LookupError, TypeError, AttributeError or ValueError.
+"""

@@ -10,7 +10,7 @@ from ..plans.settings import PlanSettings
 from ..plans.solver import Piece
 from ..prices.timeline import Timeline
 from ..storage import read_field, read_plan_values
-from .account import Account
+from .account import ACCOUNT_DECODER, ACCOUNT_ENCODER, Account
 from .settled_prices import SettledPrices
 
 # Prices are kept for at least 4 days, because a window's cost is compared with the cost of an immediate start. The
@@ -93,7 +93,7 @@ class Ledger:
         """Return the ledger in a form that JSON can store."""
         return {
             "prices": self._prices.as_dict(),
-            "plans": {plan: account.as_dict() for plan, account in self._accounts.items()},
+            "plans": {plan: ACCOUNT_ENCODER.encode(account) for plan, account in self._accounts.items()},
         }
 
     @classmethod
@@ -102,5 +102,5 @@ class Ledger:
 
         Accounts that can't be read are left out. If the prices can't be read, the ledger starts without prices.
         """
-        accounts = read_plan_values(kept, "plans", Account.from_dict)
+        accounts = read_plan_values(kept, "plans", ACCOUNT_DECODER.decode)
         return cls(zone, accounts, read_field(kept, "prices", partial(SettledPrices.from_dict, zone=zone)))

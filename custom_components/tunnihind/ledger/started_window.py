@@ -1,11 +1,13 @@
 """A window that has begun, with its pieces, energy, costs and savings."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from datetime import date
-from typing import Any, Final, Self
+from itertools import batched
+from typing import Final, Self, override
 
-from mashumaro.codecs import BasicDecoder
+from mashumaro import field_options
+from mashumaro.types import SerializableType
 
 from ..core.market import HOUR_S, SHORTEST_STEP_S, Market
 from ..past.meter import LONGEST_EXCURSION_S
@@ -16,7 +18,6 @@ from .settled_prices import SettledPrices
 
 # The figures of a stored total, and stored meter readings, are rounded to 6 decimals.
 _DECIMALS: Final = 6
-_FIGURES_PER_AMOUNTS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,8 @@ class Amounts:
 NO_AMOUNTS: Final = Amounts()
 
 
-@dataclass(frozen=True, slots=True)
-class Total:
+@dataclass(frozen=True)
+class Total(SerializableType):
     """The total energy, cost and savings of some windows.
 
     `at_one_kw` contains the amounts for an imaginary device that uses 1 kW while the windows run, so `at_one_kw.kwh` is
@@ -56,28 +57,36 @@ class Total:
     unknown price are left out of all three fields.
     """
 
-    at_one_kw: Amounts = field(default_factory=Amounts)
-    used: Amounts = field(default_factory=Amounts)
+    at_one_kw: Amounts = Amounts()
+    used: Amounts = Amounts()
     unread_h: float = 0.0
 
     def __add__(self, other: Total) -> Total:
         return Total(self.at_one_kw + other.at_one_kw, self.used + other.used, self.unread_h + other.unread_h)
 
-    def as_list(self) -> list[float]:
-        """Return the total as a list of rounded figures that JSON can store."""
+    @override
+    def _serialize(self) -> list[float]:
+        """Return the total as a short list of rounded figures, because the totals of many days are stored."""
         figures = (*astuple(self.at_one_kw), *astuple(self.used), self.unread_h)
         return [round(figure, _DECIMALS) or 0.0 for figure in figures]  # `or 0.0` turns -0.0 into 0.0
 
+    @override
     @classmethod
-    def from_list(cls, kept: Sequence[Any]) -> Self:
-        """Rebuild a total from the result of `as_list`.
+    def _deserialize(cls, value: list[float]) -> Self:
+        *figures, unread_h = map(float, value)
+        at_one_kw, used = batched(figures, len(fields(Amounts)), strict=True)
+        return cls(Amounts(*at_one_kw), Amounts(*used), unread_h)
 
-        Raises ValueError or TypeError if `kept` has the wrong form.
-        """
-        *figures, unread_h = (float(figure) for figure in kept)
-        if len(figures) != 2 * _FIGURES_PER_AMOUNTS:
-            raise ValueError(f"expected {2 * _FIGURES_PER_AMOUNTS + 1} figures, not {len(figures) + 1}")
-        return cls(Amounts(*figures[:_FIGURES_PER_AMOUNTS]), Amounts(*figures[_FIGURES_PER_AMOUNTS:]), unread_h)
+
+NO_TOTAL: Final = Total()
+
+
+def _readings_as_list(readings: Mapping[Piece, float]) -> list[tuple[int, int, float]]:
+    return [(start, end, round(kwh, _DECIMALS)) for (start, end), kwh in readings.items()]
+
+
+def _readings_from_list(kept: list[tuple[int, int, float]]) -> Mapping[Piece, float]:
+    return {(int(start), int(end)): float(kwh) for start, end, kwh in kept}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +116,9 @@ class StartedWindow:
     meter: str | None = None
     power_kw: float | None = None
     energy_kwh: float | None = None
-    readings: Mapping[Piece, float] = field(default_factory=dict)
+    readings: Mapping[Piece, float] = field(
+        default_factory=dict, metadata=field_options(serialize=_readings_as_list, deserialize=_readings_from_list)
+    )
 
     @property
     def start(self) -> int:
@@ -170,24 +181,6 @@ class StartedWindow:
             used[start, end] = kwh
         return used
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the window in a form that JSON can store."""
-        kept = asdict(self)
-        kept["readings"] = [[start, end, round(kwh, _DECIMALS)] for (start, end), kwh in self.readings.items()]
-        return {name: value for name, value in kept.items() if value is not None}
-
-    @staticmethod
-    def from_dict(kept: Mapping[str, Any]) -> StartedWindow:
-        """Rebuild a window from the result of `as_dict`.
-
-        Raises LookupError, TypeError or ValueError if `kept` has the wrong form.
-        """
-        readings = {(int(start), int(end)): float(kwh) for start, end, kwh in kept["readings"]}
-        return replace(_DECODER.decode({**kept, "readings": {}}), readings=readings)
-
-
-_DECODER: Final = BasicDecoder(StartedWindow)
-
 
 def begun_pieces(decided: Sequence[Piece], now: int, earlier_pieces: Sequence[Piece] = ()) -> tuple[Piece, ...]:
     """Return the pieces of a window that have begun by `now` (UTC seconds).
@@ -197,7 +190,9 @@ def begun_pieces(decided: Sequence[Piece], now: int, earlier_pieces: Sequence[Pi
     piece in `earlier_pieces` that begins outside all decided pieces ends at `now` or earlier.
     """
     pieces = [
-        (start, min(end, now)) for start, end in earlier_pieces if start < now and not _is_in_pieces(start, decided)
+        (start, min(end, now))
+        for start, end in earlier_pieces
+        if start < now and not any(first <= start < last for first, last in decided)
     ]
     for start, end in decided:
         begins = min((one for one, _ in earlier_pieces if start <= one < end), default=max(start, now))
@@ -228,16 +223,12 @@ def totals_by_day(window: StartedWindow, prices: SettledPrices, until: int) -> d
         hours, kwh = (end - start) / HOUR_S, energy.get((start, end))
         used = NO_AMOUNTS if kwh is None else _amounts(kwh, price, first, mean)
         slice_total = Total(_amounts(hours, price, first, mean), used, hours if kwh is None else 0.0)
-        days[day.date] = days.get(day.date, Total()) + slice_total
+        days[day.date] = days.get(day.date, NO_TOTAL) + slice_total
     return days
 
 
 def _amounts(kwh: float, price: float, at_once: float, mean: float) -> Amounts:
     return Amounts(kwh, kwh * price, kwh * (at_once - price), kwh * (mean - price))
-
-
-def _is_in_pieces(instant: int, pieces: Sequence[Piece]) -> bool:
-    return any(start <= instant < end for start, end in pieces)
 
 
 def _slices(piece: Piece) -> Iterator[Piece]:

@@ -50,7 +50,8 @@ DAMAGED: Final[Sequence[tuple[object, tuple[str, ...]]]] = [
     (None, ACCOUNTS),
     ([], ACCOUNTS),
     ("plans", ACCOUNTS),
-    ({PLAN_ID: {"since": 1}}, ACCOUNTS),
+    ({PLAN_ID: {"since": "then"}}, ACCOUNTS),
+    ({PLAN_ID: {"since": 1, "windows": [{"window": [1]}]}}, ACCOUNTS),
     ({PLAN_ID: 3}, ACCOUNTS),
 ]
 

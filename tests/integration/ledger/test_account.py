@@ -1,7 +1,7 @@
 """The cost and the saving of windows, compared with calculations by hand, over days with all kinds of events."""
 
 import json
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import time, timedelta
 
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from custom_components.tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
 from custom_components.tunnihind.ledger.ledger import Ledger
 from custom_components.tunnihind.ledger.settled_prices import SettledPrices
-from custom_components.tunnihind.ledger.started_window import StartedWindow, totals_by_day
+from custom_components.tunnihind.ledger.started_window import StartedWindow, Total, totals_by_day
 from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.settings import Horizon, PlanKind, PlanSettings
 from tests.integration.ledger.conftest import DAY_S, PLAN, Life, wavy
@@ -33,6 +33,10 @@ def prices_of(*parts: float) -> SettledPrices:
     prices = SettledPrices(ESTONIA)
     prices.add_timeline(line(settled(NIGHT, parts)))
     return prices
+
+
+def figures(total: Total) -> list[float]:
+    return [*astuple(total.at_one_kw), *astuple(total.used), total.unread_h]
 
 
 DAY = [0.30] * 4 + [0.10] * 4 + [0.20] * 16
@@ -146,7 +150,7 @@ def test_a_restart_at_any_tick_changes_nothing() -> None:
         restarted.restart()
     restarted.tick()
     mine, theirs = restarted.account, steady.account
-    assert mine.total.as_list() == pytest.approx(theirs.total.as_list(), abs=1e-4)
+    assert figures(mine.total) == pytest.approx(figures(theirs.total), abs=1e-4)
     assert mine.total.used.kwh == pytest.approx(4 * 7.0)
     assert restarted.last_window.start == steady.last_window.start
 
@@ -274,7 +278,7 @@ def test_the_last_window_is_still_shown_after_it_was_added_up() -> None:
     life.restart()
     life.tick()
     assert life.last_window.start == last.start
-    assert life.last_window.total.as_list() == pytest.approx(last.total.as_list(), abs=1e-6)
+    assert figures(life.last_window.total) == pytest.approx(figures(last.total), abs=1e-6)
     assert life.account.total.at_one_kw.cost == pytest.approx(last.total.at_one_kw.cost, abs=1e-6)
 
 
@@ -344,7 +348,7 @@ def test_days_are_added_up_after_two_months_and_the_total_stays() -> None:
     life = Life(MACHINE, NIGHT, pace_s=6 * HOUR_S, price_of=lambda start: 0.1 + start // HOUR_S % 24 / 10)
     life.live(NIGHT + 70 * DAY_S)
     kept = life.ledger.as_dict()
-    assert len(kept["plans"][PLAN]["days"]) == 62
+    assert len(kept["plans"][PLAN]["totals_by_day"]) == 62
     assert life.account.total.at_one_kw.kwh == pytest.approx(70 * 2)
     assert life.account.total.at_one_kw.cost == pytest.approx(life.cost(life.ran), rel=1e-6)
     assert len(json.dumps(kept)) < 24_000
@@ -357,8 +361,8 @@ def test_parts_that_cannot_be_read_start_empty(caplog: pytest.LogCaptureFixture)
     life = Life(BOILER, NIGHT)
     life.live(NIGHT + DAY_S)
     kept = life.ledger.as_dict()
-    kept["plans"]["other"] = {"since": NIGHT, "runs": 7}
-    kept["plans"]["short"] = {**kept["plans"][PLAN], "before": [1.0, 2.0]}
+    kept["plans"]["other"] = {"since": NIGHT, "windows": 7}
+    kept["plans"]["short"] = {**kept["plans"][PLAN], "earlier_total": [1.0, 2.0]}
     kept["prices"] = {"since": "then"}
     life.ledger = Ledger.from_dict(kept, ESTONIA)
     assert all(f"the stored field '{name}' can't be read" in caplog.text for name in ("other", "short", "prices"))
@@ -415,16 +419,16 @@ def test_a_clock_that_is_briefly_wrong_after_a_restart_loses_no_sums(plan: PlanS
     """A small computer without a battery for its clock starts with the last time that it stored."""
     life = Life(plan, NIGHT)
     life.live(NIGHT + 3 * DAY_S + 18 * HOUR_S)
-    counted, right = life.account.total.as_list(), life.now
+    counted, right = figures(life.account.total), life.now
     assert counted[0] > 0
     life.restart()
     life.now = right - back_s
     life.outcome = None
     life.tick()
-    assert life.account.total.as_list() == pytest.approx(counted, abs=1e-5)
+    assert figures(life.account.total) == pytest.approx(counted, abs=1e-5)
     life.now = right
     life.tick()
-    assert life.account.total.as_list() == pytest.approx(counted, abs=1e-5)
+    assert figures(life.account.total) == pytest.approx(counted, abs=1e-5)
 
 
 def test_windows_of_a_clock_that_was_days_ahead_delay_no_others() -> None:
