@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import pytest
 
 from custom_components.tunnihind.core.market import HOUR_S
-from custom_components.tunnihind.plans.outcome import NoWindow, NoWindowReason, Outcome, Window, outcome_from_dict
+from custom_components.tunnihind.plans.outcome import NoWindowReason, Outcome, outcome_from_dict
 from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
 from custom_components.tunnihind.prices.timeline import Timeline
+from tests.support.household.outcomes import clock, hours, reason, window
 from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, at, hour, line, predicted, settled
 
 CHEAP_AT_3: Sequence[float] = [0.2, 0.2, 0.2, 0.1, 0.1, 0.2, *[0.3] * 18]
@@ -20,25 +21,6 @@ TWO_DAYS = line(settled(NIGHT, [*CHEAP_AT_3, *CHEAP_AT_3]))
 
 def plan(duration: int = 120, **form: object) -> PlanSettings:
     return PlanSettings.from_mapping({"duration": duration, **form})
-
-
-def window(outcome: Outcome) -> Window:
-    assert isinstance(outcome, Window)
-    return outcome
-
-
-def clock(hour_of_day: float, day: int = 0) -> int:
-    return NIGHT + day * DAY_S + int(hour_of_day * HOUR_S)
-
-
-def hours(outcome: Outcome) -> list[tuple[float, float]]:
-    """Return the pieces in hours after NIGHT."""
-    return [((start - NIGHT) / HOUR_S, (end - NIGHT) / HOUR_S) for start, end in window(outcome).pieces]
-
-
-def reason(outcome: Outcome) -> NoWindowReason:
-    assert isinstance(outcome, NoWindow)
-    return outcome.reason
 
 
 def test_the_cheapest_window_of_the_day_comes_with_its_figures() -> None:
@@ -384,7 +366,6 @@ class TestPauses:
         outcome: Outcome | None = None
         for quarter in range(4 * 24 + 1):
             outcome = next_outcome(asked, known, NIGHT + quarter * QUARTER_S, outcome)
-        assert outcome is not None
         assert hours(outcome) == expected
 
 

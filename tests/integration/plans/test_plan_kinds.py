@@ -9,12 +9,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.core.market import HOUR_S
-from custom_components.tunnihind.plans.outcome import NoWindow, NoWindowReason, Outcome, Window, outcome_from_dict
+from custom_components.tunnihind.plans.outcome import NoWindow, NoWindowReason, Window, outcome_from_dict
 from custom_components.tunnihind.plans.plan import next_outcome, window_in_span, windows_after
 from custom_components.tunnihind.plans.saving import Cost
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.spans import Span
 from custom_components.tunnihind.prices.timeline import Timeline
+from tests.support.household.outcomes import clock, hours, reason, window
 from tests.support.household.plan_days import Household, timeline_at
 from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, at, line, predicted, settled
 
@@ -24,25 +25,6 @@ TODAY = line(settled(NIGHT, DAY))
 
 def plan(**form: object) -> PlanSettings:
     return PlanSettings.from_mapping(form)
-
-
-def window(outcome: Outcome) -> Window:
-    assert isinstance(outcome, Window)
-    return outcome
-
-
-def clock(hour_of_day: float) -> int:
-    return NIGHT + int(hour_of_day * HOUR_S)
-
-
-def hours(outcome: Outcome) -> list[tuple[float, float]]:
-    """Return the pieces in hours after NIGHT."""
-    return [((start - NIGHT) / HOUR_S, (end - NIGHT) / HOUR_S) for start, end in window(outcome).pieces]
-
-
-def reason(outcome: Outcome) -> NoWindowReason:
-    assert isinstance(outcome, NoWindow)
-    return outcome.reason
 
 
 class TestByEnergy:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -232,48 +233,142 @@ def test_pieces_over_three_days_keep_every_bound(
         assert all(prices[second // HOUR_S] is not None for second in range(start, end, QUARTER_S))
 
 
-def test_one_piece_is_the_cheapest_run_of_hours() -> None:
-    assert solve([0.3, 0.1, 0.2, 0.1, 0.4], 2 * HOUR_S, None) == hours((1, 3))
-
-
-def test_part_hours_lean_on_the_cheaper_neighbour() -> None:
-    assert solve([0.3, 0.1, 0.2], 90 * 60, None) == hours((1, 2.5))
-    assert solve([0.2, 0.1, 0.3], 90 * 60, None) == hours((0.5, 2))
-
-
-def test_among_equally_cheap_windows_the_earliest_is_taken() -> None:
-    assert solve([0.1] * 6, 2 * HOUR_S, None) == hours((0, 2))
-    assert solve([0.1] * 6, 2 * HOUR_S, HOUR_S) == hours((0, 2))
-
-
-def test_sums_that_differ_only_by_rounding_are_a_tie() -> None:
-    # 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1 in floats.
-    assert solve([0.1, 0.2, 0.3, None, 0.3, 0.2, 0.1], 3 * HOUR_S, None) == hours((0, 3))
-
-
-def test_one_piece_never_runs_over_a_gap_and_is_all_or_nothing() -> None:
-    assert solve([0.1, 0.1, None, 0.3, 0.3, 0.3], 3 * HOUR_S, None) == hours((3, 6))
-    assert solve([0.1, 0.1, None, 0.3, 0.3], 3 * HOUR_S, None) == ()
-
-
-def test_a_split_window_takes_the_cheapest_hours_apart() -> None:
-    assert solve([0.1, 0.5, 0.1, 0.5, 0.2], 3 * HOUR_S, HOUR_S) == hours((0, 1), (2, 3), (4, 5))
-
-
-def test_no_piece_is_shorter_than_asked() -> None:
-    assert solve([0.1, 0.5, 0.1, 0.4, 0.4], 3 * HOUR_S, 2 * HOUR_S) == hours((0, 3))
-
-
-def test_no_pause_is_shorter_than_asked() -> None:
-    prices = [0.1, 0.5, 0.1, 0.5, 0.5, 0.2]
-    assert solve(prices, 2 * HOUR_S, HOUR_S, min_pause_s=HOUR_S) == hours((0, 1), (2, 3))
-    assert solve(prices, 2 * HOUR_S, HOUR_S, min_pause_s=90 * 60) == hours((0, 1), (5, 6))
-    assert solve(prices, 2 * HOUR_S, HOUR_S, min_pause_s=5 * HOUR_S) == hours((0, 2))
-
-
-def test_time_that_can_not_be_used_counts_as_a_pause() -> None:
-    assert solve([0.1, None, 0.1], 2 * HOUR_S, HOUR_S, min_pause_s=HOUR_S) == hours((0, 1), (2, 3))
-    assert solve([0.1, None, 0.2, 0.2], 3 * HOUR_S, HOUR_S, min_pause_s=2 * HOUR_S) == hours((0, 1), (3, 4))
+@pytest.mark.parametrize(
+    ("prices", "duration_s", "min_piece_s", "more", "expected"),
+    [
+        pytest.param(
+            [0.3, 0.1, 0.2, 0.1, 0.4], 2 * HOUR_S, None, {}, hours((1, 3)), id="one piece is the cheapest run of hours"
+        ),
+        pytest.param(
+            [0.3, 0.1, 0.2], 90 * 60, None, {}, hours((1, 2.5)), id="part hours lean on the cheaper neighbour after"
+        ),
+        pytest.param(
+            [0.2, 0.1, 0.3], 90 * 60, None, {}, hours((0.5, 2)), id="part hours lean on the cheaper neighbour before"
+        ),
+        pytest.param(
+            [0.1] * 6, 2 * HOUR_S, None, {}, hours((0, 2)), id="among equally cheap windows the earliest is taken"
+        ),
+        pytest.param(
+            [0.1] * 6,
+            2 * HOUR_S,
+            HOUR_S,
+            {},
+            hours((0, 2)),
+            id="among equally cheap split windows the earliest is taken",
+        ),
+        pytest.param(
+            [0.1, 0.2, 0.3, None, 0.3, 0.2, 0.1],
+            3 * HOUR_S,
+            None,
+            {},
+            hours((0, 3)),
+            id="sums that differ only by the rounding of floats are a tie",
+        ),
+        pytest.param(
+            [0.1, 0.1, None, 0.3, 0.3, 0.3], 3 * HOUR_S, None, {}, hours((3, 6)), id="one piece never runs over a gap"
+        ),
+        pytest.param([0.1, 0.1, None, 0.3, 0.3], 3 * HOUR_S, None, {}, (), id="one piece is all or nothing"),
+        pytest.param(
+            [0.1, 0.5, 0.1, 0.5, 0.2],
+            3 * HOUR_S,
+            HOUR_S,
+            {},
+            hours((0, 1), (2, 3), (4, 5)),
+            id="a split window takes the cheapest hours apart",
+        ),
+        pytest.param(
+            [0.1, 0.5, 0.1, 0.4, 0.4], 3 * HOUR_S, 2 * HOUR_S, {}, hours((0, 3)), id="no piece is shorter than asked"
+        ),
+        pytest.param(
+            [0.1, 0.5, 0.1, 0.5, 0.5, 0.2],
+            2 * HOUR_S,
+            HOUR_S,
+            {"min_pause_s": HOUR_S},
+            hours((0, 1), (2, 3)),
+            id="a pause may be as short as asked",
+        ),
+        pytest.param(
+            [0.1, 0.5, 0.1, 0.5, 0.5, 0.2],
+            2 * HOUR_S,
+            HOUR_S,
+            {"min_pause_s": 90 * 60},
+            hours((0, 1), (5, 6)),
+            id="no pause is shorter than asked",
+        ),
+        pytest.param(
+            [0.1, 0.5, 0.1, 0.5, 0.5, 0.2],
+            2 * HOUR_S,
+            HOUR_S,
+            {"min_pause_s": 5 * HOUR_S},
+            hours((0, 2)),
+            id="without room for a pause there is one piece",
+        ),
+        pytest.param(
+            [0.1, None, 0.1],
+            2 * HOUR_S,
+            HOUR_S,
+            {"min_pause_s": HOUR_S},
+            hours((0, 1), (2, 3)),
+            id="time that can not be used is a pause",
+        ),
+        pytest.param(
+            [0.1, None, 0.2, 0.2],
+            3 * HOUR_S,
+            HOUR_S,
+            {"min_pause_s": 2 * HOUR_S},
+            hours((0, 1), (3, 4)),
+            id="time that can not be used is part of a pause",
+        ),
+        pytest.param(
+            [0.1, 0.2, 0.1, 0.1], 2 * HOUR_S, HOUR_S, {}, hours((2, 4)), id="at equal cost fewer pieces are taken"
+        ),
+        pytest.param([0.010001, 0.01], HOUR_S, None, {}, hours((1, 2)), id="a millionth of a euro is less"),
+        pytest.param(
+            [0.01, 0.010001, 0.5, 0.01],
+            2 * HOUR_S,
+            HOUR_S,
+            {},
+            hours((0, 1), (3, 4)),
+            id="a millionth of a euro goes before fewer pieces",
+        ),
+        pytest.param(
+            [0.1, None, 0.1, 0.1],
+            4 * HOUR_S,
+            HOUR_S,
+            {},
+            hours((0, 1), (2, 4)),
+            id="a split window takes all usable time if its duration does not fit",
+        ),
+        pytest.param(
+            [0.1, None, 5.0], 2 * HOUR_S, HOUR_S, {}, hours((0, 1), (2, 3)), id="more time goes before less cost"
+        ),
+        pytest.param(
+            [0.1, None, 0.1],
+            90 * 60,
+            HOUR_S,
+            {},
+            hours((0, 1)),
+            id="the rest of a duration never makes a piece that is too short",
+        ),
+        pytest.param([0.0, -0.05, -0.01, 0.0], HOUR_S, None, {}, hours((1, 2)), id="negative prices are sought"),
+        pytest.param(
+            [0.1, 0.2],
+            HOUR_S,
+            None,
+            {"bounds": (NIGHT + 1, NIGHT + 2 * HOUR_S)},
+            hours((0.25, 1.25)),
+            id="a window begins with the first quarter after the bound",
+        ),
+    ],
+)
+def test_by_hand(
+    prices: list[float | None],
+    duration_s: int,
+    min_piece_s: int | None,
+    more: dict[str, Any],
+    expected: tuple[Piece, ...],
+) -> None:
+    assert solve(prices, duration_s, min_piece_s, **more) == expected
 
 
 def test_the_pause_after_a_running_piece_counts_from_its_end() -> None:
@@ -283,31 +378,6 @@ def test_the_pause_after_a_running_piece_counts_from_its_end() -> None:
         assert found == hours(expected)
 
 
-def test_at_equal_cost_fewer_pieces_are_taken() -> None:
-    assert solve([0.1, 0.2, 0.1, 0.1], 2 * HOUR_S, HOUR_S) == hours((2, 4))
-
-
-def test_a_millionth_of_a_euro_is_less_and_goes_before_fewer_pieces() -> None:
-    assert solve([0.010001, 0.01], HOUR_S, None) == hours((1, 2))
-    assert solve([0.01, 0.010001, 0.5, 0.01], 2 * HOUR_S, HOUR_S) == hours((0, 1), (3, 4))
-
-
-def test_a_split_window_takes_all_usable_time_if_its_duration_does_not_fit() -> None:
-    assert solve([0.1, None, 0.1, 0.1], 4 * HOUR_S, HOUR_S) == hours((0, 1), (2, 4))
-
-
-def test_more_time_goes_before_less_cost() -> None:
-    assert solve([0.1, None, 5.0], 2 * HOUR_S, HOUR_S) == hours((0, 1), (2, 3))
-
-
-def test_the_rest_of_a_duration_never_makes_a_piece_that_is_too_short() -> None:
-    assert solve([0.1, None, 0.1], 90 * 60, HOUR_S) == hours((0, 1))
-
-
-def test_negative_prices_are_sought() -> None:
-    assert solve([0.0, -0.05, -0.01, 0.0], HOUR_S, None) == hours((1, 2))
-
-
 @pytest.mark.parametrize("min_piece_s", [None, HOUR_S])
 def test_without_prices_or_time_there_is_no_window(min_piece_s: int | None) -> None:
     assert solve([], HOUR_S, min_piece_s) == ()
@@ -315,8 +385,7 @@ def test_without_prices_or_time_there_is_no_window(min_piece_s: int | None) -> N
     assert solve([0.1], HOUR_S, min_piece_s, bounds=(NIGHT + 1, NIGHT + HOUR_S)) == ()
 
 
-def test_a_window_begins_with_the_first_quarter_after_the_bound() -> None:
-    assert solve([0.1, 0.2], HOUR_S, None, bounds=(NIGHT + 1, NIGHT + 2 * HOUR_S)) == hours((0.25, 1.25))
+def test_an_instant_is_rounded_up_to_a_quarter() -> None:
     assert (round_up_to_quarter(NIGHT), round_up_to_quarter(NIGHT + 1)) == (NIGHT, NIGHT + QUARTER_S)
 
 

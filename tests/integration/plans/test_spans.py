@@ -41,11 +41,6 @@ INSTANTS = st.one_of(
 )
 
 
-def spans_from(day: str, until: str, **form: object) -> list[tuple[str, str]]:
-    found = spans(PlanSettings.from_mapping(form), at(day), at(until))
-    return [(wall(span.opens), wall(span.closes)) for span in found]
-
-
 def wall(instant: int) -> str:
     return ESTONIA.local_time(instant).strftime("%a %d %H:%M")
 
@@ -57,13 +52,6 @@ def hours_of(day: str, **form: object) -> float:
     return (span.closes - span.opens) / HOUR_S
 
 
-def test_without_bounds_a_span_is_the_zones_day() -> None:
-    assert spans_from("2026-11-20T10:00", "2026-11-22T00:00") == [
-        ("Fri 20 00:00", "Sat 21 00:00"),
-        ("Sat 21 00:00", "Sun 22 00:00"),
-    ]
-
-
 def test_a_plans_times_are_those_of_its_zones_clock() -> None:
     in_stockholm = replace(ESTONIA, time_zone=ZoneInfo("Europe/Stockholm"))
     form = {"earliest": "07:00:00", "deadline": "09:00:00"}
@@ -71,60 +59,126 @@ def test_a_plans_times_are_those_of_its_zones_clock() -> None:
     assert (wall(span.opens), wall(span.closes)) == ("Sat 21 08:00", "Sat 21 10:00")
 
 
-def test_a_deadline_alone_gives_the_day_before_it() -> None:
-    assert spans_from("2026-11-20T07:00", "2026-11-21T08:00", deadline="07:00:00") == [
-        ("Fri 20 07:00", "Sat 21 07:00"),
-        ("Sat 21 07:00", "Sun 22 07:00"),
-    ]
-
-
-def test_an_earliest_start_alone_gives_the_day_after_it() -> None:
-    assert spans_from("2026-11-20T21:59", "2026-11-20T22:01", earliest="22:00:00") == [
-        ("Thu 19 22:00", "Fri 20 22:00"),
-        ("Fri 20 22:00", "Sat 21 22:00"),
-    ]
-
-
 @pytest.mark.parametrize(
-    ("earliest", "deadline", "expected"),
+    ("day", "until", "form", "expected"),
     [
-        ("10:00:00", "16:00:00", ("Fri 20 10:00", "Fri 20 16:00")),
-        ("22:00:00", "07:00:00", ("Thu 19 22:00", "Fri 20 07:00")),
-        ("07:00:00", "07:00:00", ("Thu 19 07:00", "Fri 20 07:00")),
-        ("18:00:00", "00:00:00", ("Thu 19 18:00", "Fri 20 00:00")),
+        pytest.param(
+            "2026-11-20T10:00",
+            "2026-11-22T00:00",
+            {},
+            [("Fri 20 00:00", "Sat 21 00:00"), ("Sat 21 00:00", "Sun 22 00:00")],
+            id="without bounds, a span is the zone's day",
+        ),
+        pytest.param(
+            "2026-11-20T07:00",
+            "2026-11-21T08:00",
+            {"deadline": "07:00:00"},
+            [("Fri 20 07:00", "Sat 21 07:00"), ("Sat 21 07:00", "Sun 22 07:00")],
+            id="a deadline alone gives the day before it",
+        ),
+        pytest.param(
+            "2026-11-20T21:59",
+            "2026-11-20T22:01",
+            {"earliest": "22:00:00"},
+            [("Thu 19 22:00", "Fri 20 22:00"), ("Fri 20 22:00", "Sat 21 22:00")],
+            id="an earliest start alone gives the day after it",
+        ),
+        pytest.param(
+            "2026-11-16T00:00",
+            "2026-11-23T00:00",
+            {"deadline": "07:00:00", "weekdays": ["mon", "sat"]},
+            [("Sun 15 07:00", "Mon 16 07:00"), ("Fri 20 07:00", "Sat 21 07:00"), ("Sun 22 07:00", "Mon 23 07:00")],
+            id="weekdays are those of the deadline",
+        ),
+        pytest.param(
+            "2026-11-20T00:00",
+            "2026-11-23T00:00",
+            {"earliest": "22:00:00", "weekdays": ["sat"]},
+            [("Sat 21 22:00", "Sun 22 22:00")],
+            id="weekdays are those of the start without a deadline",
+        ),
+        pytest.param(
+            "2026-11-16T08:00",
+            "2026-11-20T00:00",
+            {"deadline": "07:00:00", "days": 3, "weekdays": ["wed", "fri"]},
+            [("Sun 15 07:00", "Wed 18 07:00"), ("Wed 18 07:00", "Fri 20 07:00")],
+            id="more days open a span earlier, but never before the last deadline",
+        ),
+        pytest.param(
+            "2026-11-16T00:00",
+            "2026-11-21T00:00",
+            {"earliest": "22:00:00", "deadline": "07:00:00", "days": 2, "weekdays": ["fri"]},
+            [("Wed 18 22:00", "Fri 20 07:00")],
+            id="more days with both bounds add whole days before",
+        ),
+        pytest.param(
+            "2026-11-20T00:00",
+            "2026-11-21T21:00",
+            {"earliest": "08:00:00", "deadline": "20:00:00", "days": 2},
+            [("Fri 20 08:00", "Fri 20 20:00"), ("Sat 21 08:00", "Sat 21 20:00")],
+            id="a span of every day opens with its own earliest time",
+        ),
+        pytest.param(
+            "2026-11-16T00:00",
+            "2026-11-20T00:00",
+            {"days": 3, "weekdays": ["mon", "wed"]},
+            [("Mon 16 00:00", "Wed 18 00:00"), ("Wed 18 00:00", "Sat 21 00:00")],
+            id="more days without a deadline close a span later",
+        ),
+        pytest.param(
+            "2026-03-29T00:00",
+            "2026-03-29T12:00",
+            {"deadline": "03:30:00", "weekdays": ["sun"]},
+            [("Sat 28 03:30", "Sun 29 04:30")],
+            id="a deadline in the hour that spring skips uses the offset before",
+        ),
+        pytest.param(
+            "2026-03-28T00:00",
+            "2026-03-31T00:00",
+            {"earliest": "03:30:00", "deadline": "04:00:00"},
+            [("Sat 28 03:30", "Sat 28 04:00"), ("Mon 30 03:30", "Mon 30 04:00")],
+            id="a span that spring leaves empty is left out",
+        ),
+        pytest.param(
+            "2026-11-20T00:00",
+            "2026-11-21T00:00",
+            {},
+            [("Fri 20 00:00", "Sat 21 00:00")],
+            id="spans that only touch the bounds are left out",
+        ),
+        pytest.param(
+            "2026-11-19T00:00",
+            "2026-11-22T00:00",
+            {"earliest": "10:00:00", "deadline": "16:00:00", "weekdays": ["fri"]},
+            [("Fri 20 10:00", "Fri 20 16:00")],
+            id="from 10:00 to 16:00",
+        ),
+        pytest.param(
+            "2026-11-19T00:00",
+            "2026-11-22T00:00",
+            {"earliest": "22:00:00", "deadline": "07:00:00", "weekdays": ["fri"]},
+            [("Thu 19 22:00", "Fri 20 07:00")],
+            id="from 22:00 to 07:00",
+        ),
+        pytest.param(
+            "2026-11-19T00:00",
+            "2026-11-22T00:00",
+            {"earliest": "07:00:00", "deadline": "07:00:00", "weekdays": ["fri"]},
+            [("Thu 19 07:00", "Fri 20 07:00")],
+            id="from 07:00 to 07:00",
+        ),
+        pytest.param(
+            "2026-11-19T00:00",
+            "2026-11-22T00:00",
+            {"earliest": "18:00:00", "deadline": "00:00:00", "weekdays": ["fri"]},
+            [("Thu 19 18:00", "Fri 20 00:00")],
+            id="from 18:00 to 00:00",
+        ),
     ],
 )
-def test_both_bounds_give_the_time_from_one_to_the_other_also_past_midnight(
-    earliest: str, deadline: str, expected: tuple[str, str]
-) -> None:
-    found = spans_from("2026-11-19T00:00", "2026-11-22T00:00", earliest=earliest, deadline=deadline, weekdays=["fri"])
-    assert found == [expected]
-
-
-def test_weekdays_are_those_of_the_deadline() -> None:
-    found = spans_from("2026-11-16T00:00", "2026-11-23T00:00", deadline="07:00:00", weekdays=["mon", "sat"])
-    assert found == [
-        ("Sun 15 07:00", "Mon 16 07:00"),
-        ("Fri 20 07:00", "Sat 21 07:00"),
-        ("Sun 22 07:00", "Mon 23 07:00"),
-    ]
-
-
-def test_weekdays_are_those_of_the_start_without_a_deadline() -> None:
-    found = spans_from("2026-11-20T00:00", "2026-11-23T00:00", earliest="22:00:00", weekdays=["sat"])
-    assert found == [("Sat 21 22:00", "Sun 22 22:00")]
-
-
-def test_more_days_open_a_span_earlier_but_never_before_the_last_deadline() -> None:
-    found = spans_from("2026-11-16T08:00", "2026-11-20T00:00", deadline="07:00:00", days=3, weekdays=["wed", "fri"])
-    assert found == [("Sun 15 07:00", "Wed 18 07:00"), ("Wed 18 07:00", "Fri 20 07:00")]
-
-
-def test_more_days_with_both_bounds_add_whole_days_before() -> None:
-    found = spans_from(
-        "2026-11-16T00:00", "2026-11-21T00:00", earliest="22:00:00", deadline="07:00:00", days=2, weekdays=["fri"]
-    )
-    assert found == [("Wed 18 22:00", "Fri 20 07:00")]
+def test_the_spans_of_a_plan(day: str, until: str, form: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+    found = spans(PlanSettings.from_mapping(form), at(day), at(until))
+    assert [(wall(span.opens), wall(span.closes)) for span in found] == expected
 
 
 def open_times_before(deadline_day: str, **form: object) -> list[tuple[str, str]]:
@@ -145,11 +199,6 @@ def test_both_bounds_count_on_each_day_of_a_span() -> None:
         ("Wed 18 22:00", "Thu 19 06:00"),
         ("Thu 19 22:00", "Fri 20 06:00"),
     ]
-
-
-def test_a_span_of_every_day_opens_with_its_own_earliest_time() -> None:
-    found = spans_from("2026-11-20T00:00", "2026-11-21T21:00", earliest="08:00:00", deadline="20:00:00", days=2)
-    assert found == [("Fri 20 08:00", "Fri 20 20:00"), ("Sat 21 08:00", "Sat 21 20:00")]
 
 
 @pytest.mark.parametrize("form", [{"deadline": "07:00:00"}, {"earliest": "07:00:00", "deadline": "07:00:00"}])
@@ -183,22 +232,10 @@ def test_the_longest_open_time_is_of_one_day_and_the_most_of_all() -> None:
     assert (longest_open_time_s(settings), most_open_time_s(settings)) == (12 * HOUR_S, 36 * HOUR_S)
 
 
-def test_more_days_without_a_deadline_close_a_span_later() -> None:
-    assert spans_from("2026-11-16T00:00", "2026-11-20T00:00", days=3, weekdays=["mon", "wed"]) == [
-        ("Mon 16 00:00", "Wed 18 00:00"),
-        ("Wed 18 00:00", "Sat 21 00:00"),
-    ]
-
-
 @pytest.mark.parametrize(("day", "hours"), [("2026-03-29", 23), ("2026-10-25", 25), ("2026-11-20", 24)])
 @pytest.mark.parametrize("form", [{}, {"deadline": "23:00:00"}, {"earliest": "01:00:00"}])
 def test_a_day_of_the_clock_change_is_an_hour_shorter_or_longer(day: str, hours: int, form: dict[str, Any]) -> None:
     assert hours_of(day, **form) == hours
-
-
-def test_a_deadline_in_the_hour_that_spring_skips_uses_the_offset_before() -> None:
-    found = spans_from("2026-03-29T00:00", "2026-03-29T12:00", deadline="03:30:00", weekdays=["sun"])
-    assert found == [("Sat 28 03:30", "Sun 29 04:30")]
 
 
 def test_a_deadline_that_comes_twice_in_autumn_is_the_first_of_the_two() -> None:
@@ -208,16 +245,6 @@ def test_a_deadline_that_comes_twice_in_autumn_is_the_first_of_the_two() -> None
         at("2026-10-25T01:00"),
     )
     assert span.closes == at("2026-10-25T03:30:00+03:00")
-
-
-def test_a_span_that_spring_leaves_empty_is_no_occurrence() -> None:
-    found = spans_from("2026-03-28T00:00", "2026-03-31T00:00", earliest="03:30:00", deadline="04:00:00")
-    assert found == [("Sat 28 03:30", "Sat 28 04:00"), ("Mon 30 03:30", "Mon 30 04:00")]
-
-
-def test_spans_that_only_touch_the_bounds_are_left_out() -> None:
-    midnight = at("2026-11-20T00:00")
-    assert [span.opens for span in spans(PlanSettings.from_mapping({}), midnight, midnight + DAY_S)] == [midnight]
 
 
 @given(plans(), INSTANTS)
