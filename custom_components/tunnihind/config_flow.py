@@ -243,13 +243,16 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
 
     async def _update_address(self, entry: TunnihindConfigEntry, url: str) -> None:
         """If the entry's address no longer works, replace it with `url`. Else, poll now if the last poll failed."""
-        if await self._has_working_address(entry):
-            await self._poll_if_failed(entry)
-            return
-        # A loaded entry reloads itself if its address changes.
-        self.hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_URL: url})
+        try:
+            works = (await fetch_server(self.hass, entry.data[CONF_URL])).unique_id == entry.unique_id
+        except TunnihindError:
+            works = False
+        if not works:  # a loaded entry reloads itself if its address changes
+            self.hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_URL: url})
         if entry.state is ConfigEntryState.SETUP_RETRY:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
+        elif works and entry.state is ConfigEntryState.LOADED and not entry.runtime_data.last_update_success:
+            await entry.runtime_data.async_request_refresh()
 
     def _addable_zones(self, server: Server) -> list[Market]:
         """Return the zones of the server that can be added.
@@ -322,20 +325,6 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             self._errors[CONF_URL] = error.key
             self._text_placeholders["reason"] = (error.translation_placeholders or {})["reason"]
         return None
-
-    async def _has_working_address(self, entry: ConfigEntry) -> bool:
-        try:
-            server = await fetch_server(self.hass, entry.data[CONF_URL])
-        except TunnihindError:
-            return False
-        return server.unique_id == entry.unique_id
-
-    async def _poll_if_failed(self, entry: TunnihindConfigEntry) -> None:
-        """If the entry's last poll failed, poll the entry's server at once."""
-        if entry.state is ConfigEntryState.SETUP_RETRY:
-            self.hass.config_entries.async_schedule_reload(entry.entry_id)
-        elif entry.state is ConfigEntryState.LOADED and not entry.runtime_data.last_update_success:
-            await entry.runtime_data.async_request_refresh()
 
     def _address_form(self, step_id: str, schema: vol.Schema, suggested: dict[str, Any]) -> ConfigFlowResult:
         return self.async_show_form(

@@ -10,7 +10,6 @@ from homeassistant.core import HomeAssistant
 from .const import CONF_INSTANCE_ID
 from .coordinator import TunnihindConfigEntry
 from .household.problems import problems
-from .plans.outcome import NoWindow, Outcome
 
 # A bug report hides the values of the fields in `_REDACTED_FIELDS`, because the URL may contain a password or reveal
 # the household's network, and the other fields may identify the server or the household.
@@ -35,13 +34,9 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Tunnihi
             "sold": [asdict(period) for period in coordinator.selling_prices.timeline.periods],
             "steered": {plan: asdict(steered) for plan, steered in coordinator.planner.plans.items()},
             "ledger": coordinator.ledger.as_dict()["plans"],
-            "plans": {plan: _outcome_as_dict(outcome) for plan, outcome in prices.outcomes.items()},
+            "plans": {
+                plan: {"kind": type(outcome).__name__, **asdict(outcome)} for plan, outcome in prices.outcomes.items()
+            },
         },
         _REDACTED_FIELDS,
     )
-
-
-def _outcome_as_dict(outcome: Outcome) -> dict[str, Any]:
-    # Bug reports have always called a window "Decision", so scripts that read them may rely on this word.
-    kind = "NoWindow" if isinstance(outcome, NoWindow) else "Decision"
-    return {"kind": kind, **asdict(outcome)}

@@ -1,5 +1,6 @@
 """Functions that several actions share: they read the fields of a call, and make parts of the answer."""
 
+import math
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -48,6 +49,17 @@ def parse_duration(given: object) -> timedelta:
         return cv.positive_time_period(given)
     except OverflowError as error:
         raise vol.Invalid("expected a shorter time") from error
+
+
+def finite_number(given: object) -> float:
+    """Convert a number or a string to a finite float. Refuse True and False, which Python treats as 1 and 0.
+
+    Raises vol.Invalid.
+    """
+    number = math.nan if isinstance(given, bool) else vol.Coerce(float)(given)
+    if not math.isfinite(number):
+        raise vol.Invalid("expected a number")
+    return number
 
 
 async def coordinator_of_call(call: ServiceCall) -> TunnihindCoordinator:
@@ -149,17 +161,10 @@ def outcome_fields(zone: Market, outcome: Outcome) -> JsonObjectType:
         "average": outcome.average,
         "forecast_share": outcome.forecast_share,
         "shortened": outcome.shortened,
-        **(_saving_fields(outcome.saving) if outcome.saving else {}),
-        **(_cost_fields(outcome.cost) if outcome.cost else {}),
+        **({"saving": _band(saving), "chance": saving.chance} if (saving := outcome.saving) else {}),
+        **({"cost": {**_band(cost), "energy": cost.energy}} if (cost := outcome.cost) else {}),
     }
 
 
-def _saving_fields(saving: Saving) -> JsonObjectType:
-    return {
-        "saving": {"expected": saving.expected, "p10": saving.low, "p90": saving.high},
-        "chance": saving.chance,
-    }
-
-
-def _cost_fields(cost: Cost) -> JsonObjectType:
-    return {"cost": {"expected": cost.expected, "p10": cost.low, "p90": cost.high, "energy": cost.energy}}
+def _band(figure: Saving | Cost) -> JsonObjectType:
+    return {"expected": figure.expected, "p10": figure.low, "p90": figure.high}

@@ -1,6 +1,5 @@
 """The action `find_cheapest_hours`, which finds the cheapest or the most expensive time for a job."""
 
-import math
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
@@ -27,6 +26,7 @@ from .call import (
     DIRECTION_FIELD,
     ENTRY_FIELD,
     coordinator_of_call,
+    finite_number,
     hint_field,
     outcome_fields,
     parse_duration,
@@ -36,12 +36,6 @@ from .call import (
 )
 
 _KINDS: Final = (PlanKind.CHEAPEST, PlanKind.MOST_EXPENSIVE)
-
-
-def _finite_cents(cents: float) -> float:
-    if not math.isfinite(cents):
-        raise vol.Invalid("expected a price in cents per kWh")
-    return cents
 
 
 SCHEMA: Final = vol.Schema(
@@ -55,11 +49,9 @@ SCHEMA: Final = vol.Schema(
         vol.Optional("earliest"): cv.datetime,
         vol.Optional("deadline"): cv.datetime,
         vol.Optional("horizon", default=Horizon.PUBLISHED): one_of(Horizon),
-        vol.Optional("price_cap"): vol.All(vol.Coerce(float), _finite_cents),
+        vol.Optional("price_cap"): finite_number,
         vol.Optional("kind", default=PlanKind.CHEAPEST): one_of(_KINDS),
-        vol.Optional("tolerance", default=0.0): vol.All(
-            vol.Coerce(float), _finite_cents, vol.Range(0, MAX_TOLERANCE_CENTS)
-        ),
+        vol.Optional("tolerance", default=0.0): vol.All(finite_number, vol.Range(0, MAX_TOLERANCE_CENTS)),
         vol.Optional("prefer", default=Preference.EARLIEST): one_of(Preference),
     }
 )

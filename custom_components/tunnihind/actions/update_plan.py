@@ -1,6 +1,5 @@
 """The action `update_plan`, which changes several settings of plans at once."""
 
-import math
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
@@ -21,7 +20,15 @@ from ..errors import Refusal
 from ..household.planner import plans_of
 from ..plans.settings import Horizon
 from ..plans.steering import PlanChange
-from .call import coordinator_of_entry, hint_field, outcome_fields, parse_duration, rehearsal_field, to_instant
+from .call import (
+    coordinator_of_entry,
+    finite_number,
+    hint_field,
+    outcome_fields,
+    parse_duration,
+    rehearsal_field,
+    to_instant,
+)
 
 ATTR_ENABLED: Final = "enabled"
 ATTR_CLEAR: Final = "clear"
@@ -29,16 +36,8 @@ ATTR_REPLAN: Final = "replan"
 ATTR_ENERGY_READ_AT: Final = "energy_read_at"
 
 
-def _number(given: object) -> float:
-    """Convert a number or a string to a finite float. Refuse True and False, which Python treats as 1 and 0."""
-    number = math.nan if isinstance(given, bool) else vol.Coerce(float)(given)
-    if not math.isfinite(number):
-        raise vol.Invalid("expected a number")
-    return number
-
-
 def _whole_number(given: object) -> int:
-    number = _number(given)
+    number = finite_number(given)
     if not number.is_integer():
         raise vol.Invalid("expected a whole number")
     return int(number)
@@ -54,16 +53,16 @@ _WALL_TIME: Final = vol.All(cv.time, lambda wall: wall.isoformat("seconds"))
 # None (null in YAML), None empties the field.
 PLAN_FIELD_CHECKS: Final[Mapping[str, Any]] = {
     "duration": _LENGTH,
-    "energy": vol.Any(None, _number),
-    "power": vol.Any(None, _number),
+    "energy": vol.Any(None, finite_number),
+    "power": vol.Any(None, finite_number),
     "min_piece": _LENGTH,
     "min_pause": _LENGTH,
     "max_starts": vol.Any(None, _whole_number),
     "earliest": vol.Any(None, _WALL_TIME),
     "deadline": vol.Any(None, _WALL_TIME),
     "horizon": one_of(Horizon),
-    "price_cap": vol.Any(None, _number),
-    "tolerance": vol.Any(None, _number),
+    "price_cap": vol.Any(None, finite_number),
+    "tolerance": vol.Any(None, finite_number),
 }
 SCHEMA: Final = cv.make_entity_service_schema(
     {

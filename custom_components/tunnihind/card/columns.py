@@ -12,8 +12,8 @@ from ..core.levels import COLOURS, Level, colour, levels
 from ..core.market import Market
 from ..core.tariff import Charges, Tariff
 from ..household.prices_now import PricesNow
-from ..prices.days import Day, day_at
-from ..prices.timeline import Period, Timeline, is_day_covered
+from ..prices.days import day_at
+from ..prices.timeline import Timeline, is_day_covered
 
 _KWH_PER_MWH: Final = 1_000
 _MARKET_DECIMALS: Final = 5
@@ -104,28 +104,21 @@ def price_columns(timeline: Timeline, start: int, end: int) -> PriceColumns | No
     )
 
 
-def _days_of(zone: Market, periods: Sequence[Period]) -> Iterator[Day]:
-    until = 0
-    for period in periods:
-        if period.start >= until:
-            day = day_at(zone, period.start)
-            until = day.end
-            yield day
-
-
 def _level_lookup(zone: Market, timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
     """Return a function that returns the price level (0 to 4) at an instant from `start` to `end` (UTC seconds).
 
     If any price of the instant's day is unknown, the price level is None.
     """
     places: dict[int, int] = {}
-    for day in _days_of(zone, timeline.periods_between(start, end)):
+    day = day_at(zone, start)
+    while day.start < end:
         periods = timeline.periods_between(day.start, day.end)
         if is_day_covered(day, periods):
             places |= {
                 period.start: _LEVEL_NUMBERS[level]
                 for period, level in zip(periods, levels([period.price for period in periods]), strict=True)
             }
+        day = day_at(zone, day.end)
     return lambda instant: places.get(instant - instant % timeline.step_s)
 
 

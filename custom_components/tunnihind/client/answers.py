@@ -125,11 +125,6 @@ class MarketPrices:
     step_s: int
     zone: ZoneCode = "EE"
 
-    def covers(self, instant: int) -> bool:
-        """Return whether the answer has a settled or forecast price at `instant`."""
-        start = instant - instant % self.step_s
-        return start in self.settled or start in self.forecast
-
     def market_price(self, instant: int) -> float | None:
         """Return the market price (EUR/MWh) at `instant`: the settled price, or else the forecast's median.
 

@@ -40,7 +40,7 @@ def about_from(document: object) -> About:
         zone=fields["zone"],
         zones=_zone_paths_from(fields["zones"]),
         vat_rate_is_chosen=fields["vatRateIsChosen"],
-        mode=_mode_from(fields.get("mode")),
+        mode=next((mode for mode in Mode if mode == fields.get("mode")), Mode.LIVE),
         full_horizon=fields.get("fullHorizon") is True,
         price_scale=_price_scale_from(fields.get("priceScale")),
     )
@@ -62,23 +62,23 @@ def market_prices_from(document: object, step_s: int = HOUR_S) -> MarketPrices:
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ValueError("no price document")
-    _check_zone(document["zone"])
+    zone = document["zone"]
+    if isinstance(zone, str) and zone not in MARKET_OF_CODE and len(zone) <= _LONGEST_TEXT:
+        raise UnknownZoneDocument(zone)
     fields = _checked_fields(_PRICES_SCHEMAS[step_s], document)
+    backtest = fields["backtest"]
     return MarketPrices(
         now=fields["now"],
         made_at=fields["madeAt"],
         last_refresh=fields["lastRefresh"],
-        backtest=_backtest_from(fields["backtest"]),
+        backtest=Backtest(backtest["mae"], backtest["baselineMae"], backtest["skill"], backtest["horizonH"])
+        if backtest
+        else None,
         settled={item["ts"]: item["eurMwh"] for item in fields["dayAhead"]},
         forecast={item["ts"]: Band(item["p10"], item["p50"], item["p90"]) for item in fields["forecast"]},
         step_s=step_s,
         zone=fields["zone"],
     )
-
-
-def _check_zone(value: object) -> None:
-    if isinstance(value, str) and value not in MARKET_OF_CODE and len(value) <= _LONGEST_TEXT:
-        raise UnknownZoneDocument(value)
 
 
 def series_prices_from(document: object) -> dict[int, float]:
@@ -121,24 +121,14 @@ def history_prices_from(document: object, zone: Market) -> dict[int, float]:
     return {period["ts"]: period["eurMwh"] for period in fields["prices"]}
 
 
-def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
-    if fields is None:
-        return None
-    return Backtest(fields["mae"], fields["baselineMae"], fields["skill"], fields["horizonH"])
-
-
 def _zone_paths_from(addresses: list[dict[str, Any]]) -> dict[ZoneCode, str]:
     paths = {item["zone"]: item["url"].path.rstrip("/") for item in addresses}
     root = next(iter(paths.values()), "")
     return {zone: path.removeprefix(root) for zone, path in paths.items() if zone in MARKET_OF_CODE}
 
 
-def _mode_from(value: object) -> Mode:
-    return next((mode for mode in Mode if mode == value), Mode.LIVE)
-
-
 def _number(value: object) -> float:
-    if type(value) not in {int, float} or not abs(value) <= _LARGEST_NUMBER:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LARGEST_NUMBER:
         raise vol.Invalid(f"expected a number of at most {_LARGEST_NUMBER}")
     return float(value)
 

@@ -216,7 +216,7 @@ class ServerPoller:
         prices are dropped too.
         """
         if self._answered_id not in {None, self._instance_id}:
-            if not answer.covers(self._clock.now()):
+            if answer.market_price(self._clock.now()) is None:
                 return None
             LOGGER.info("a different server answers at %s now; the old prices are dropped", self._client.shown_url)
             self._answered_id = self._instance_id

@@ -1,8 +1,5 @@
 """Finds the language of the person who reads a form."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from homeassistant.components.frontend.storage import async_user_store
 from homeassistant.components.http.const import KEY_HASS_USER
 from homeassistant.core import HomeAssistant
@@ -20,17 +17,13 @@ async def language_of_reader(hass: HomeAssistant, user_id: str | None = None) ->
     request = current_request.get()
     if user_id is None and request is not None and KEY_HASS_USER in request:
         user_id = request[KEY_HASS_USER].id
-    if user_id is not None and (chosen := _profile_language((await async_user_store(hass, user_id)).data)):
-        return chosen
+    if user_id is not None:
+        profile: dict[str, str | None] = (await async_user_store(hass, user_id)).data.get("language") or {}
+        if chosen := profile.get("language"):
+            return chosen
     asked = request.headers.get("Accept-Language", "") if request is not None else ""
     for wish in asked.split(","):
         tag = wish.partition(";")[0].strip()
         if tag not in {"", "*"} and (found := matches(tag, sorted(LANGUAGES))):
             return found[0]
     return hass.config.language
-
-
-def _profile_language(profile: Mapping[str, Any]) -> str | None:
-    language = profile.get("language")
-    chosen = language.get("language") if isinstance(language, Mapping) else None
-    return chosen if isinstance(chosen, str) else None

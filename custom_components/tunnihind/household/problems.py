@@ -6,7 +6,6 @@ from typing import Final
 from ..client.answers import MarketPrices
 from ..client.polling import Problem, ServerStatus
 from ..core.market import FORECAST_STALE_AFTER_S, HOUR_S
-from ..prices.days import Day
 from .prices_now import PricesNow
 
 MINUTE_S: Final = 60
@@ -63,12 +62,8 @@ def _server_problems(prices: PricesNow, server_status: ServerStatus) -> Iterator
 
 
 def _prices_are_late(prices: PricesNow) -> bool:
-    return (prices.timeline.settled_until or 0) < _newest_due_day(prices).end
-
-
-def _newest_due_day(prices: PricesNow) -> Day:
-    """Return the newest day whose prices should be published by now."""
-    return prices.tomorrow if prices.now >= prices.zone.prices_late_from(prices.tomorrow.date) else prices.today
+    is_tomorrow_due = prices.now >= prices.zone.prices_late_from(prices.tomorrow.date)
+    return (prices.timeline.settled_until or 0) < (prices.tomorrow if is_tomorrow_due else prices.today).end
 
 
 def _forecast_is_missing(prices: PricesNow) -> bool:

@@ -558,8 +558,7 @@ def _best_pieces(
     if settings.kind.has_limit_instead_of_duration:
         return _all_pieces_within_limit(settings, timeline, bounds, price_of, is_piece_running=is_piece_running)
     timeline = _open_timeline(settings, timeline, (span.opens, span.closes))
-    jobs = [job for job in (_job(settings), _shortenable_job(settings)) if job is not None]
-    found = (cheapest_pieces(timeline, bounds, job, price_of, span_opens=span.opens) for job in dict.fromkeys(jobs))
+    found = (cheapest_pieces(timeline, bounds, job, price_of, span_opens=span.opens) for job in _jobs(settings))
     return next(filter(None, found), ())
 
 
@@ -589,8 +588,9 @@ def _open_timeline(settings: PlanSettings, timeline: Timeline, bounds: Piece) ->
     return timeline.within(open_times(settings, *bounds))
 
 
-def _job(settings: PlanSettings) -> Job:
-    return Job(
+def _jobs(settings: PlanSettings) -> list[Job]:
+    """Return the jobs to try one after another. A plan by energy that runs in one piece may have a shortened window."""
+    job = Job(
         duration_s=settings.duration_s,
         min_piece_s=settings.min_piece_s,
         min_pause_s=settings.min_pause_s,
@@ -598,13 +598,9 @@ def _job(settings: PlanSettings) -> Job:
         tolerance=settings.tolerance,
         prefer_latest=settings.prefer is Preference.LATEST,
     )
-
-
-def _shortenable_job(settings: PlanSettings) -> Job | None:
-    """Return a job whose window may be shortened. If the plan allows no shortened windows, return None."""
-    if settings.min_piece_s is not None:
-        return _job(settings)
-    return None if settings.energy_kwh is None else replace(_job(settings), min_piece_s=QUARTER_S, most_pieces=1)
+    if settings.min_piece_s is not None or settings.energy_kwh is None:
+        return [job]
+    return [job, replace(job, min_piece_s=QUARTER_S, most_pieces=1)]
 
 
 def _price_function(settings: PlanSettings) -> PriceOf:

@@ -149,12 +149,7 @@ def window_cost(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: floa
 
 
 def average_percentiles(periods: Sequence[Period]) -> tuple[float, float, float]:
-    """Return p10, p50 and p90 of the average price of `periods` in EUR/kWh.
-
-    Raises ValueError if there are no periods.
-    """
-    if not periods:
-        raise ValueError("the average of no periods has no price")
+    """Return p10, p50 and p90 of the average price of `periods` in EUR/kWh. There must be at least one period."""
     duration = sum(period.length_s for period in periods)
     total = _WeightedSumDistribution.of_prices({period: period.length_s / duration for period in periods})
     return rounded_price(total.p10), rounded_price(total.median), rounded_price(total.p90)

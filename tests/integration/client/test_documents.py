@@ -121,7 +121,7 @@ def test_further_fields_are_allowed() -> None:
 def test_the_answer_of_a_server_without_data_is_empty() -> None:
     empty = {**FORECAST, "dayAhead": [], "forecast": [], "madeAt": None, "lastRefresh": None, "backtest": None}
     read = market_prices_from(empty)
-    assert (read.settled, read.forecast, read.covers(NOW)) == ({}, {}, False)
+    assert (read.settled, read.forecast, read.market_price(NOW)) == ({}, {}, None)
 
 
 def _document_of(known: MarketPrices) -> dict[str, Any]:

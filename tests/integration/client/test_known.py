@@ -126,4 +126,4 @@ def test_all_percentiles_bear_the_tariff_and_stay_in_order(known: MarketPrices) 
 def test_an_answer_covers_the_instants_of_its_hours_settled_or_not(known: MarketPrices, place: int) -> None:
     moment = known.now + place
     hours = timeline_of(known, Tariff())
-    assert known.covers(moment) is (hours.period_at(moment) is not None)
+    assert (known.market_price(moment) is not None) is (hours.period_at(moment) is not None)

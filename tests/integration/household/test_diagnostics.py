@@ -41,7 +41,7 @@ async def test_diagnostics_have_prices_decisions_and_the_changes_beside_the_plan
     hour = home.now - home.now % HOUR_S
     assert told["answer"]["settled"][str(hour)] == home.price_of(hour)
     assert home.consumer_price(hour) in [each["price"] for each in told["household"] if each["start"] == hour]
-    assert told["plans"][PLAN_ID]["kind"] == "Decision"
+    assert told["plans"][PLAN_ID]["kind"] == "Window"
     assert told["ledger"][PLAN_ID]["since"] == home.now
     assert told["steered"][PLAN_ID]["changes"] == {}
     await update(home, deadline="07:00", enabled=False)

@@ -149,8 +149,3 @@ def test_the_average_of_many_hours_is_surer_than_of_one() -> None:
     low, _, high = average_percentiles(day)
     assert 0.02 < low < 0.04
     assert 0.16 < high < 0.18
-
-
-def test_an_average_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="no periods"):
-        average_percentiles([])

@@ -119,6 +119,8 @@ def test_an_hour_is_known_if_all_four_quarters_are(quarters: MarketPrices) -> No
     hours = quarters.with_hourly_prices()
     for hour in {start - start % HOUR_S for start in (*quarters.settled, *quarters.forecast)}:
         instants = range(hour, hour + HOUR_S, QUARTER_S)
-        assert hours.covers(hour) is all(quarters.covers(start) for start in instants)
+        assert (hours.market_price(hour) is not None) is all(
+            quarters.market_price(start) is not None for start in instants
+        )
         assert (hour in hours.settled) is all(start in quarters.settled for start in instants)
     assert hours.with_hourly_prices() is hours
