@@ -148,19 +148,17 @@ class NewestPricesFetcher:
         again for up to an hour. If the server reports no change, return the same object as the last time with this
         step. Raises CannotConnect, NotTunnihind and InvalidAnswer.
         """
-        if not in_quarters:
-            self._refused_at = None
-            return await self._client.newest_prices(HOUR_S)
         # A negative time since the failed request means that Home Assistant's clock was set back. Then quarter-hour
         # prices are requested at once.
-        if self._refused_at is not None and 0 <= home_assistant_now() - self._refused_at < _QUARTERS_RETRY_S:
-            return await self._client.newest_prices(HOUR_S)
-        try:
-            quarters = await self._client.newest_prices(QUARTER_S)
-        except (NotTunnihind, InvalidAnswer) as error:
-            hours = await self._client.newest_prices(HOUR_S)
-            LOGGER.debug("the server sent no usable quarter-hour prices: %s", error)
-            self._refused_at = home_assistant_now()
-            return hours
-        self._refused_at = None
-        return quarters
+        if not in_quarters:
+            self.forget_refusal()
+        elif self._refused_at is None or not 0 <= home_assistant_now() - self._refused_at < _QUARTERS_RETRY_S:
+            try:
+                quarters = await self._client.newest_prices(QUARTER_S)
+            except (NotTunnihind, InvalidAnswer) as error:
+                LOGGER.debug("the server sent no usable quarter-hour prices: %s", error)
+                self._refused_at = home_assistant_now()
+            else:
+                self.forget_refusal()
+                return quarters
+        return await self._client.newest_prices(HOUR_S)

@@ -114,5 +114,5 @@ class LedgerCompleter:
         except TunnihindError as error:
             LOGGER.debug("can't get the prices of past windows: %s", error)
             return False
-        ledger.add_prices({hour: price.by_step for hour, price in prices.items()})
+        ledger.prices.add_hour_prices({hour: price.by_step for hour, price in prices.items()})
         return bool(prices)

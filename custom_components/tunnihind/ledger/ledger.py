@@ -19,13 +19,13 @@ _PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
 
 
 class Ledger:
-    """The energy, costs and savings of all plans' windows."""
+    """The energy, costs and savings of all plans' windows, and the settled `prices` that they need."""
 
     def __init__(
         self, zone: Market, accounts: Mapping[str, Account] | None = None, prices: SettledPrices | None = None
     ) -> None:
         self._accounts: dict[str, Account] = dict(accounts or {})
-        self._prices = prices or SettledPrices(zone)
+        self.prices = prices or SettledPrices(zone)
 
     def account(self, plan: str) -> Account | None:
         """Return the account of a plan, or None if the plan has no account."""
@@ -38,14 +38,14 @@ class Ledger:
 
         A plan without an account gets one. The settled prices of `timeline` are added to the ledger.
         """
-        self._prices.add_timeline(timeline)
+        self.prices.add_timeline(timeline)
         for plan, outcome in outcomes.items():
             account = self._accounts.setdefault(plan, Account(now))
-            account.update(settings[plan], outcome, timeline, self._prices, now)
+            account.update(settings[plan], outcome, timeline, self.prices, now)
         needed = [
-            since for one in self._accounts.values() if (since := one.prices_needed_since(self._prices)) is not None
+            since for one in self._accounts.values() if (since := one.prices_needed_since(self.prices)) is not None
         ]
-        self._prices.forget_before(min([now - _PRICES_KEPT_S, *needed]))
+        self.prices.forget_before(min([now - _PRICES_KEPT_S, *needed]))
 
     def keep_only_plans(self, plans: Collection[str]) -> None:
         """Forget the accounts of all plans that are not in `plans`."""
@@ -58,7 +58,7 @@ class Ledger:
 
     def forget_prices(self) -> None:
         """Forget all prices, so that the prices of past windows are fetched from the present server."""
-        self._prices = SettledPrices(self._prices.zone)
+        self.prices = SettledPrices(self.prices.zone)
 
     def slices_to_read(self, now: int) -> dict[str, list[Piece]]:
         """Return the slices whose energy has to be read at `now` (UTC seconds), keyed by the meter's id."""
@@ -79,20 +79,13 @@ class Ledger:
     def hours_without_price(self, now: int) -> list[int]:
         """Return the starts of all hours before `now` (UTC seconds) for which finished windows lack a price."""
         return sorted(
-            {hour for account in self._accounts.values() for hour in account.hours_without_price(self._prices, now)}
+            {hour for account in self._accounts.values() for hour in account.hours_without_price(self.prices, now)}
         )
-
-    def add_prices(self, hours: Mapping[int, tuple[float, ...]]) -> None:
-        """Add settled prices in EUR/kWh to the ledger.
-
-        `hours` maps the start of each hour to the prices of its periods of `SHORTEST_STEP_S`.
-        """
-        self._prices.add_hour_prices(hours)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the ledger in a form that JSON can store."""
         return {
-            "prices": self._prices.as_dict(),
+            "prices": self.prices.as_dict(),
             "plans": {plan: ACCOUNT_ENCODER.encode(account) for plan, account in self._accounts.items()},
         }
 

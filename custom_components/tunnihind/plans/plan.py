@@ -156,13 +156,11 @@ def _should_wait_for_later_day(
     plan's whole duration may fit into a later span that closes by the instant from `latest_close_to_wait_for`.
     """
     span = window.span
-    days_end = latest_close_to_wait_for(settings, span)
-    others = [other for other in later if other.closes <= days_end]
-    if not others:
+    latest = latest_close_to_wait_for(settings, span)
+    if not any(_may_whole_duration_fit(settings, timeline, other) for other in later if other.closes <= latest):
         return False
     whole = _best_pieces(settings, timeline, (round_up_to_quarter(span.opens), span.closes), span)
-    had_room = _length_s(whole) > _length_s(window.pieces)
-    return had_room and any(_may_whole_duration_fit(settings, timeline, other) for other in others)
+    return _length_s(whole) > _length_s(window.pieces)
 
 
 def _may_whole_duration_fit(settings: PlanSettings, timeline: Timeline, span: Span) -> bool:

@@ -55,14 +55,16 @@ class Span:
 
 def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
     """Yield the spans that overlap [since, until), in chronological order. All times are UTC seconds."""
-    day = settings.zone.local_time(since).date() - _LONGEST_SPAN_DAYS * _DAY
-    last = settings.zone.local_time(until).date() + _LONGEST_SPAN_DAYS * _DAY
-    while day <= last:
+    first, last = (settings.zone.local_time(instant).date() for instant in (since, until))
+    for day in _days(first - _LONGEST_SPAN_DAYS * _DAY, last + _LONGEST_SPAN_DAYS * _DAY):
         if day.weekday() in settings.weekdays:
-            span = _span_on(settings, day)
+            span = (
+                _span_starting_on(settings, day)
+                if settings.deadline is None
+                else _span_ending_on(settings, day, settings.deadline)
+            )
             if span.opens < span.closes and since < span.closes and span.opens < until:
                 yield span
-        day += _DAY
 
 
 def latest_close_to_wait_for(settings: PlanSettings, span: Span) -> int:
@@ -108,8 +110,7 @@ def _times_between_bounds(settings: PlanSettings, since: int, until: int) -> Seq
     if settings.earliest is None or settings.deadline is None:
         return [(since, until)]
     times: list[Piece] = []
-    day, last = settings.zone.local_time(since).date() - _DAY, settings.zone.local_time(until).date()
-    while day <= last:
+    for day in _days(settings.zone.local_time(since).date() - _DAY, settings.zone.local_time(until).date()):
         closing_day = day if settings.earliest < settings.deadline else day + _DAY
         start = max(settings.zone.instant(day, settings.earliest), since)
         end = min(settings.zone.instant(closing_day, settings.deadline), until)
@@ -117,14 +118,7 @@ def _times_between_bounds(settings: PlanSettings, since: int, until: int) -> Seq
             start = times.pop()[0]
         if start < end:
             times.append((start, end))
-        day += _DAY
     return times
-
-
-def _span_on(settings: PlanSettings, day: date) -> Span:
-    if settings.deadline is None:
-        return _span_starting_on(settings, day)
-    return _span_ending_on(settings, day, settings.deadline)
 
 
 def _span_starting_on(settings: PlanSettings, day: date) -> Span:
@@ -162,3 +156,7 @@ def _nearest_chosen_day(settings: PlanSettings, day: date, step: timedelta) -> d
     while day.weekday() not in settings.weekdays:
         day += step
     return day
+
+
+def _days(first: date, last: date) -> Iterator[date]:
+    return (first + number * _DAY for number in range((last - first).days + 1))

@@ -198,7 +198,7 @@ def test_prices_asked_for_later_count_too() -> None:
     life.live(NIGHT + 6 * DAY_S)
     life.restart()
     hours = life.ledger.hours_without_price(life.now)
-    life.ledger.add_prices({hour: (life.price_of(hour),) * 4 for hour in hours})
+    life.ledger.prices.add_hour_prices({hour: (life.price_of(hour),) * 4 for hour in hours})
     life.tick()
     first_day = life.account.total_of([ESTONIA.local_time(NIGHT).date()])
     ran = [quarter for quarter in life.ran if quarter[0] < NIGHT + DAY_S]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.core.market import HOUR_S, rounded_price
-from custom_components.tunnihind.plans.saving import average_percentiles, window_saving
+from custom_components.tunnihind.plans.saving import Saving, average_percentiles, window_saving
 from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.household.timelines import NIGHT, QUARTER_S, hour, line, predicted, settled
 
@@ -23,25 +23,28 @@ def hours(*pieces: tuple[float, float]) -> list[tuple[int, int]]:
     return [(NIGHT + int(start * HOUR_S), NIGHT + int(end * HOUR_S)) for start, end in pieces]
 
 
+def saving_of(timeline: Timeline, pieces: list[tuple[int, int]], at_once: int = NIGHT) -> Saving:
+    saving = window_saving(timeline, pieces, at_once)
+    assert saving is not None
+    return saving
+
+
 def rho(apart_h: float) -> float:
     return 0.45 * math.exp(-apart_h / 2.5) + 0.55 * math.exp(-apart_h / 34)
 
 
 def test_the_saving_of_settled_hours_is_certain() -> None:
-    saving = window_saving(line(settled(NIGHT, [0.30, 0.20, 0.10, 0.14])), hours((2, 4)), NIGHT)
-    assert saving is not None
+    saving = saving_of(line(settled(NIGHT, [0.30, 0.20, 0.10, 0.14])), hours((2, 4)))
     assert (saving.expected, saving.low, saving.high, saving.chance) == (0.13, 0.13, 0.13, 1.0)
 
 
 def test_starting_at_once_saves_nothing_and_has_no_chance_of_more() -> None:
-    saving = window_saving(line(predicted(NIGHT, [(0.1, 0.2, 0.3)] * 3)), hours((0, 3)), NIGHT)
-    assert saving is not None
+    saving = saving_of(line(predicted(NIGHT, [(0.1, 0.2, 0.3)] * 3)), hours((0, 3)))
     assert (saving.expected, saving.low, saving.high, saving.chance) == (0.0, 0.0, 0.0, 0.0)
 
 
 def test_equal_prices_save_nothing_despite_rounding_errors() -> None:
-    saving = window_saving(line(settled(NIGHT, [0.1] * 6)), hours((3, 6)), NIGHT)
-    assert saving is not None
+    saving = saving_of(line(settled(NIGHT, [0.1] * 6)), hours((3, 6)))
     assert (saving.expected, saving.chance) == (0.0, 0.0)
 
 
@@ -54,8 +57,7 @@ def test_without_the_price_of_an_hour_the_saving_is_unknown(gap: int) -> None:
 
 def test_part_hours_count_by_their_time() -> None:
     timeline = line(settled(NIGHT, [0.4, 0.2, 0.1]))
-    saving = window_saving(timeline, [(NIGHT + 5 * QUARTER_S, NIGHT + 11 * QUARTER_S)], NIGHT + 2 * QUARTER_S)
-    assert saving is not None
+    saving = saving_of(timeline, [(NIGHT + 5 * QUARTER_S, NIGHT + 11 * QUARTER_S)], NIGHT + 2 * QUARTER_S)
     # At once: half of the first hour, the second; the window: three quarters each of the second and third.
     assert saving.expected == rounded_price((0.5 * 0.4 + 0.2) / 1.5 - (0.75 * 0.2 + 0.75 * 0.1) / 1.5)
 
@@ -65,23 +67,20 @@ def test_two_pieces_in_one_hour_both_count() -> None:
         (NIGHT + HOUR_S, NIGHT + HOUR_S + QUARTER_S),
         (NIGHT + HOUR_S + 2 * QUARTER_S, NIGHT + HOUR_S + 3 * QUARTER_S),
     ]
-    saving = window_saving(line(settled(NIGHT, [0.3, 0.1])), pieces, NIGHT)
-    assert saving is not None
+    saving = saving_of(line(settled(NIGHT, [0.3, 0.1])), pieces)
     assert saving.expected == 0.2
 
 
 def test_against_a_settled_hour_only_the_predicted_ones_are_uncertain() -> None:
     timeline = line([hour(NIGHT, 0.20)], predicted(NIGHT + HOUR_S, [(0.05, 0.10, 0.18)]))
-    saving = window_saving(timeline, hours((1, 2)), NIGHT)
-    assert saving is not None
+    saving = saving_of(timeline, hours((1, 2)))
     assert (saving.low, saving.expected, saving.high) == (0.02, 0.10, 0.15)
     assert saving.chance == pytest.approx(NormalDist(0.10, 0.08 / P90).cdf(0.20), abs=1e-3)
 
 
 def test_a_saving_that_is_expected_to_be_a_loss_has_less_than_an_even_chance() -> None:
     timeline = line([hour(NIGHT, 0.10)], predicted(NIGHT + HOUR_S, [(0.05, 0.15, 0.20)]))
-    saving = window_saving(timeline, hours((1, 2)), NIGHT)
-    assert saving is not None
+    saving = saving_of(timeline, hours((1, 2)))
     assert saving.expected == -0.05
     # It pays when the predicted hour falls: its lower side.
     assert saving.chance == pytest.approx(1 - NormalDist(0, 0.10 / P90).cdf(0.05), abs=1e-3)
@@ -92,8 +91,7 @@ def test_two_predicted_hours_depend_on_each_other_by_their_distance() -> None:
     high = (0.20, 0.30, 0.40)
     for apart in (1, 5, 30):
         timeline = line(predicted(NIGHT, [high]), predicted(NIGHT + apart * HOUR_S, [band]))
-        saving = window_saving(timeline, hours((apart, apart + 1)), NIGHT)
-        assert saving is not None
+        saving = saving_of(timeline, hours((apart, apart + 1)))
         spread = 0.10 * math.sqrt(2 - 2 * rho(apart))
         assert (saving.low, saving.high) == pytest.approx((0.20 - spread, 0.20 + spread), abs=1e-4)
 
@@ -126,8 +124,7 @@ def test_a_saving_is_in_order_and_its_chance_fits_it(
 ) -> None:
     start = data.draw(st.integers(0, len(bands) // 2))
     length = data.draw(st.integers(1, len(bands) - start))
-    saving = window_saving(Timeline(HOUR_S, predicted(NIGHT, bands)), hours((start, start + length)), NIGHT)
-    assert saving is not None
+    saving = saving_of(Timeline(HOUR_S, predicted(NIGHT, bands)), hours((start, start + length)))
     assert saving.low <= saving.expected <= saving.high
     assert 0 <= saving.chance <= 1
     if saving.low > 0:
