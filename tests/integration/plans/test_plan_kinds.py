@@ -27,6 +27,107 @@ def plan(**form: object) -> PlanSettings:
     return PlanSettings.from_mapping(form)
 
 
+@pytest.mark.parametrize(
+    ("prices", "form", "expected"),
+    [
+        pytest.param(
+            DAY,
+            {"kind": "dearest", "duration": 240, "split": True, "min_piece": 60, "price_cap": 40},
+            [(6, 9)],
+            id="the price limit of the most expensive hours is their lowest price",
+        ),
+        pytest.param(
+            DAY,
+            {"kind": "above", "price_cap": 30},
+            [(3, 5), (6, 10)],
+            id="all hours at or above a price are one window",
+        ),
+        pytest.param(
+            DAY,
+            {"kind": "below", "price_cap": 10, "min_piece": 75},
+            [(1, 3)],
+            id="runs shorter than the least piece are left out",
+        ),
+        pytest.param(
+            DAY,
+            {"kind": "below", "price_cap": 20, "earliest": "02:00:00", "deadline": "12:00:00"},
+            [(2, 3), (5, 6), (10, 12)],
+            id="the span of a plan by limit holds",
+        ),
+        pytest.param(
+            [0.3, 0.12, 0.3, 0.1, *[0.3] * 20],
+            {"duration": 60, "tolerance": 0},
+            [(3, 4)],
+            id="without a tolerance the cheapest window wins",
+        ),
+        pytest.param(
+            [0.3, 0.12, 0.3, 0.1, *[0.3] * 20],
+            {"duration": 60, "tolerance": 1.9},
+            [(3, 4)],
+            id="a window beyond the tolerance does not win",
+        ),
+        pytest.param(
+            [0.3, 0.12, 0.3, 0.1, *[0.3] * 20],
+            {"duration": 60, "tolerance": 2},
+            [(1, 2)],
+            id="the earliest window within the tolerance wins",
+        ),
+        pytest.param(
+            [0.3, 0.1, *[0.3] * 22],
+            {"duration": 60, "tolerance": 5},
+            [(0.75, 1.75)],
+            id="between two hours it may begin at a quarter",
+        ),
+        pytest.param(
+            [0.3, 0.1, 0.3, 0.12, *[0.3] * 20],
+            {"duration": 60, "tolerance": 2, "prefer": "latest"},
+            [(3, 4)],
+            id="the latest window within the tolerance wins",
+        ),
+        pytest.param(
+            [0.1] * 24,
+            {"duration": 60, "prefer": "latest"},
+            [(23, 24)],
+            id="among equally cheap windows the preferred one wins without tolerance",
+        ),
+        pytest.param(
+            [0.3, 0.12, 0.11, 0.3, 0.13, 0.3, 0.1, *[0.3] * 17],
+            {"duration": 120, "split": True, "min_piece": 60},
+            [(2, 3), (6, 7)],
+            id="a split window is the cheapest without a tolerance",
+        ),
+        pytest.param(
+            [0.3, 0.12, 0.11, 0.3, 0.13, 0.3, 0.1, *[0.3] * 17],
+            {"duration": 120, "split": True, "min_piece": 60, "tolerance": 1},
+            [(1, 3)],
+            id="the split window that ends first wins, then the cheapest",
+        ),
+        pytest.param(
+            [0.1, 0.1, 0.5, 0.1, 0.5, 0.5, *[0.1] * 3, *[0.5] * 15],
+            {"kind": "below", "price_cap": 10, "min_piece": 60, "min_pause": 60},
+            [(0, 2), (3, 4), (6, 9)],
+            id="a pause of 60 minutes costs as little time as possible",
+        ),
+        pytest.param(
+            [0.1, 0.1, 0.5, 0.1, 0.5, 0.5, *[0.1] * 3, *[0.5] * 15],
+            {"kind": "below", "price_cap": 10, "min_piece": 60, "min_pause": 90},
+            [(0, 1.5), (3, 4), (6, 9)],
+            id="a pause of 90 minutes costs as little time as possible",
+        ),
+        pytest.param(
+            [0.1, 0.1, 0.5, 0.1, 0.5, 0.5, *[0.1] * 3, *[0.5] * 15],
+            {"kind": "below", "price_cap": 10, "min_piece": 60, "min_pause": 120},
+            [(0, 2), (6, 9)],
+            id="a pause of 120 minutes costs as little time as possible",
+        ),
+    ],
+)
+def test_the_window_of_a_day_with_settled_prices(
+    prices: list[float | None], form: dict[str, Any], expected: list[tuple[float, float]]
+) -> None:
+    assert hours(next_outcome(plan(**form), line(settled(NIGHT, prices)), NIGHT)) == expected
+
+
 class TestByEnergy:
     """The duration is calculated from the needed energy and the power."""
 
@@ -103,10 +204,9 @@ class TestDearest:
         assert hours(found) == [(7, 9)]
         assert (found.average, found.saving, found.cost) == (0.5, None, None)
 
-    def test_a_price_limit_is_the_lowest_price(self) -> None:
-        asked = {"kind": "dearest", "duration": 240, "split": True, "min_piece": 60}
-        assert hours(next_outcome(plan(**asked, price_cap=40), TODAY, NIGHT)) == [(6, 9)]
-        assert reason(next_outcome(plan(**asked, price_cap=50.1), TODAY, NIGHT)) is NoWindowReason.BELOW_CAP
+    def test_a_price_limit_that_no_price_reaches_is_the_reason(self) -> None:
+        asked = plan(kind="dearest", duration=240, split=True, min_piece=60, price_cap=50.1)
+        assert reason(next_outcome(asked, TODAY, NIGHT)) is NoWindowReason.BELOW_CAP
 
     def test_caution_counts_the_tenth_percentile(self) -> None:
         timeline = line(settled(NIGHT, [0.3]), predicted(NIGHT + HOUR_S, [(0.1, 0.4, 0.9)] * 23))
@@ -144,16 +244,6 @@ class TestByPriceLimit:
         found = window(next_outcome(plan(kind="below", price_cap=20), TODAY, NIGHT))
         assert hours(found) == [(0, 3), (5, 6), (10, 24)]
         assert (found.saving, found.shortened) == (None, False)
-
-    def test_all_hours_at_or_above_a_price_are_one_window(self) -> None:
-        assert hours(next_outcome(plan(kind="above", price_cap=30), TODAY, NIGHT)) == [(3, 5), (6, 10)]
-
-    def test_runs_shorter_than_the_least_piece_are_left_out(self) -> None:
-        assert hours(next_outcome(plan(kind="below", price_cap=10, min_piece=75), TODAY, NIGHT)) == [(1, 3)]
-
-    def test_the_span_of_the_plan_holds(self) -> None:
-        asked = plan(kind="below", price_cap=20, earliest="02:00:00", deadline="12:00:00")
-        assert hours(next_outcome(asked, TODAY, NIGHT)) == [(2, 3), (5, 6), (10, 12)]
 
     def test_a_cautious_plan_by_limit_uses_the_percentiles(self) -> None:
         timeline = line(predicted(NIGHT, [(0.05, 0.1, 0.3), (0.05, 0.1, 0.15), *[(0.2, 0.3, 0.4)] * 22]))
@@ -218,13 +308,6 @@ class TestByPriceLimit:
             next_outcome(asked, timeline, clock(24.25), next_outcome(asked, timeline, clock(22), began)), NoWindow
         )
 
-    def test_a_pause_that_would_be_too_short_costs_as_little_time_as_possible(self) -> None:
-        asked = {"kind": "below", "price_cap": 10, "min_piece": 60}
-        timeline = line(settled(NIGHT, [0.1, 0.1, 0.5, 0.1, 0.5, 0.5, *[0.1] * 3, *[0.5] * 15]))
-        assert hours(next_outcome(plan(**asked, min_pause=60), timeline, NIGHT)) == [(0, 2), (3, 4), (6, 9)]
-        assert hours(next_outcome(plan(**asked, min_pause=90), timeline, NIGHT)) == [(0, 1.5), (3, 4), (6, 9)]
-        assert hours(next_outcome(plan(**asked, min_pause=120), timeline, NIGHT)) == [(0, 2), (6, 9)]
-
     def test_the_pause_counts_from_a_piece_that_has_run(self) -> None:
         asked = plan(kind="below", price_cap=10, min_piece=60, min_pause=120)
         began = next_outcome(asked, line(settled(NIGHT, [0.1, *[0.5] * 23])), NIGHT)
@@ -259,31 +342,6 @@ class TestByPriceLimit:
 
 class TestNearlyAsCheap:
     """Earlier or later, if the average is near enough to the best."""
-
-    def test_the_earliest_window_within_the_tolerance_wins(self) -> None:
-        timeline = line(settled(NIGHT, [0.3, 0.12, 0.3, 0.1, *[0.3] * 20]))
-        assert hours(next_outcome(plan(duration=60), timeline, NIGHT)) == [(3, 4)]
-        assert hours(next_outcome(plan(duration=60, tolerance=1.9), timeline, NIGHT)) == [(3, 4)]
-        assert hours(next_outcome(plan(duration=60, tolerance=2), timeline, NIGHT)) == [(1, 2)]
-
-    def test_between_two_hours_it_may_begin_at_a_quarter(self) -> None:
-        timeline = line(settled(NIGHT, [0.3, 0.1, *[0.3] * 22]))
-        assert hours(next_outcome(plan(duration=60, tolerance=5), timeline, NIGHT)) == [(0.75, 1.75)]
-
-    def test_the_latest_window_within_the_tolerance_wins(self) -> None:
-        timeline = line(settled(NIGHT, [0.3, 0.1, 0.3, 0.12, *[0.3] * 20]))
-        assert hours(next_outcome(plan(duration=60, tolerance=2, prefer="latest"), timeline, NIGHT)) == [(3, 4)]
-
-    def test_among_equally_cheap_windows_the_preferred_one_wins_without_tolerance(self) -> None:
-        assert hours(next_outcome(plan(duration=60, prefer="latest"), line(settled(NIGHT, [0.1] * 24)), NIGHT)) == [
-            (23, 24)
-        ]
-
-    def test_the_split_window_that_ends_first_wins_then_the_cheapest(self) -> None:
-        timeline = line(settled(NIGHT, [0.3, 0.12, 0.11, 0.3, 0.13, 0.3, 0.1, *[0.3] * 17]))
-        split = {"duration": 120, "split": True, "min_piece": 60}
-        assert hours(next_outcome(plan(**split), timeline, NIGHT)) == [(2, 3), (6, 7)]
-        assert hours(next_outcome(plan(**split, tolerance=1), timeline, NIGHT)) == [(1, 3)]
 
     def test_a_later_window_does_not_slip_on_when_the_best_has_passed(self) -> None:
         # Each hour is a cent dearer than the one before: from what is left, the next one would always be near enough.
