@@ -17,6 +17,7 @@ from custom_components.tunnihind.past.meter import (
     with_trusted_counts,
 )
 from custom_components.tunnihind.past.paid_prices import FIVE_MIN_S
+from custom_components.tunnihind.plans.solver import Piece
 
 START = 1_800_000_000 - 1_800_000_000 % HOUR_S
 TWO_HOURS = range(START, START + 2 * HOUR_S, FIVE_MIN_S)
@@ -65,26 +66,47 @@ def known_s(stretches: Sequence[EnergyStretch]) -> int:
     return sum(stretch.end - stretch.start for stretch in stretches)
 
 
-def test_a_counter_counts_between_its_readings() -> None:
-    found = energy_by_slice(energy_from_counter(recorded(even(500))), [FIRST, SECOND])
-    assert found == pytest.approx({FIRST: 0.5, SECOND: 0.5})
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        pytest.param(even(500), {FIRST: 0.5, SECOND: 0.5}, id="a counter counts between its readings"),
+        pytest.param([None, *even(500)], {SECOND: 0.5}, id="the first reading only says where counting begins"),
+        pytest.param(
+            [500.0, *[None] * 5, 501.0, 501.0],
+            {FIRST: 0.5, SECOND: 0.5},
+            id="energy counted during a gap of half an hour is spread evenly",
+        ),
+        pytest.param(
+            disturbed(even(500), range(4, 25), lambda count: count + 7_000),
+            {FIRST: 0.5},
+            id="a replaced meter with a higher count adds no energy",
+        ),
+    ],
+)
+def test_the_first_quarters_of_a_counter(counts: list[float | None], expected: dict[Piece, float]) -> None:
+    assert energy_by_slice(energy_from_counter(recorded(counts)), [FIRST, SECOND]) == pytest.approx(expected)
 
 
-def test_the_first_reading_only_says_where_counting_begins() -> None:
-    found = energy_by_slice(energy_from_counter(recorded([None, *even(500)])), [FIRST, SECOND])
-    assert found == pytest.approx({SECOND: 0.5})
-
-
-def test_energy_counted_during_a_gap_is_spread_evenly() -> None:
-    """Home Assistant was off for half an hour, or the meter unavailable; half of it in the first quarter."""
-    counts = [500.0, *[None] * 5, 501.0, 501.0]
-    found = energy_by_slice(energy_from_counter(recorded(counts)), [FIRST, SECOND])
-    assert found == pytest.approx({FIRST: 0.5, SECOND: 0.5})
-
-
-def test_a_replaced_meter_with_a_higher_count_adds_no_energy() -> None:
-    replaced = disturbed(even(500), range(4, 25), lambda count: count + 7_000)
-    assert energy_by_slice(energy_from_counter(recorded(replaced)), [FIRST, SECOND]) == pytest.approx({FIRST: 0.5})
+@pytest.mark.parametrize(
+    ("counts", "increasing", "kwh", "steps"),
+    [
+        # The recorder takes the fall from 29 to 20.2 kWh for a reset, and adds 20.2 kWh. The spike's time is unknown.
+        pytest.param(
+            [20.0, 20.1, 23.0, 26.0, 29.0, 20.2, 20.3],
+            True,
+            0.2,
+            2,
+            id="a spike in steps counts nothing twice",
+        ),
+        pytest.param([*even(300, 12), *even(0.1, 12)], True, 4.1, 25, id="a start near zero loses no energy"),
+        pytest.param([*even(300, 12), *even(40, 12)], True, 4.0, 24, id="a start at another number loses one step"),
+        pytest.param([*even(300, 12), *even(40, 12)], False, 4.0, 24, id="a fall to another number loses one step"),
+    ],
+)
+def test_a_counter_that_falls(counts: list[float], increasing: bool, kwh: float, steps: int) -> None:
+    stretches = energy_from_counter(recorded(counts, increasing=increasing))
+    assert total_kwh(stretches) == pytest.approx(kwh)
+    assert known_s(stretches) == steps * FIVE_MIN_S
 
 
 @pytest.mark.parametrize("increasing", [True, False])
@@ -126,26 +148,6 @@ def test_a_dip_that_may_be_a_reset_is_unknown() -> None:
     stretches = energy_from_counter(recorded([0.5, 1.0, 0.0, 1.5, 1.6]))
     known = {stretch.start - START: stretch.kwh for stretch in stretches}
     assert known == pytest.approx({0: 0.5, 3 * FIVE_MIN_S: 0.1})
-
-
-def test_a_spike_that_rises_in_steps_counts_nothing_twice() -> None:
-    """The recorder takes the fall from 29 to 20.2 kWh for a reset, and adds 20.2 kWh. The spike's time is unknown."""
-    stretches = energy_from_counter(recorded([20.0, 20.1, 23.0, 26.0, 29.0, 20.2, 20.3]))
-    assert total_kwh(stretches) == pytest.approx(0.2)
-    assert known_s(stretches) == 2 * FIVE_MIN_S
-
-
-def test_a_counter_that_starts_again_near_zero_loses_no_energy() -> None:
-    stretches = energy_from_counter(recorded([*even(300, 12), *even(0.1, 12)]))
-    assert total_kwh(stretches) == pytest.approx(2 + 0.1 + 2)
-    assert known_s(stretches) == 25 * FIVE_MIN_S
-
-
-@pytest.mark.parametrize("increasing", [True, False])
-def test_a_counter_that_starts_again_at_another_number_loses_one_step(increasing: bool) -> None:
-    stretches = energy_from_counter(recorded([*even(300, 12), *even(40, 12)], increasing=increasing))
-    assert total_kwh(stretches) == pytest.approx(4.0)
-    assert known_s(stretches) == 24 * FIVE_MIN_S
 
 
 def test_a_counter_of_each_day_counts_on_every_day() -> None:
