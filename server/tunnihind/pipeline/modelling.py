@@ -134,7 +134,7 @@ class PastForecasts:
     """The forecasts that one call of `forecast_past_days` made.
 
     `missing_count` is the number of past days that are still to be forecast, recent or not. `data_change_count` is the
-    result of `BacktestBook.data_change_count` before the forecasts were made.
+    result of `StateBook.data_change_count` before the forecasts were made.
     """
 
     forecasts: tuple[Next24HoursForecast, ...]
@@ -158,7 +158,7 @@ def forecast_past_days(
     itself, because after an upgrade it may run newer code than the server.
     """
     ends = monotonic() + slice_s
-    past = store.backtests.data_change_count()
+    past = store.state.data_change_count()
     kept = set.intersection(*({*store.backtests.forecasts(model, SeriesKey(market.zone, step_s))} for step_s in STEPS))
     wanted = scored_issue_instants(_recent_prices(store, as_of, market.zone).series_of(market.zone), as_of)
     missing = [instant for instant in wanted if instant not in kept]

@@ -174,10 +174,13 @@ class SnapshotUpdater:
 
     def _store_state(self, now: int) -> _StoreState:
         state = self._store.state
-        with self._store.database.reading() as connection:
-            covariates = state.covariate_change_count(connection)
-        refreshed = state.last_refresh() or 0
-        return _StoreState(state.served_version(), state.served_change_id(), refreshed, floor_hour(now), covariates)
+        return _StoreState(
+            state.served_version(),
+            state.served_change_id(),
+            state.last_refresh() or 0,
+            floor_hour(now),
+            state.covariate_change_count(),
+        )
 
     def _zones_without_prices_text(self) -> str:
         """Return a warning that names the served zones without any price, if other zones have prices."""

@@ -98,7 +98,7 @@ class CovariateBook:
             for name, given in series.items()
         )
         if added:
-            self._state.record_covariate_change(connection)
+            self._state.record_covariate_change()
         return added
 
     def read_archive(
@@ -126,9 +126,8 @@ class CovariateBook:
         covariate has changed between the calls. Raises StoreError.
         """
         with self._database.reading() as connection:
-            return self._state.covariate_change_count(connection), connection.execute(
-                select(func.count()).select_from(table)
-            ).scalar_one()
+            rows = connection.execute(select(func.count()).select_from(table)).scalar_one()
+            return self._state.covariate_change_count(), rows
 
     def newest_issues(self, as_of: int) -> dict[str, int]:
         """Return each covariate's newest instant of issue up to `as_of`. Raises StoreError."""

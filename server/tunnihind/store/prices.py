@@ -115,7 +115,7 @@ class PriceBook:
             with self._database.writing() as connection:
                 part = self._add(connection, list(span), source, seen_ts)
                 if part.stored_count:
-                    self._state.record_price_change(connection, seen_ts)
+                    self._state.record_price_change(seen_ts)
             added += part
         return added
 
@@ -176,7 +176,7 @@ class PriceBook:
             # A deleted price may have counted as known long before `since_ts`, and any zone's forecast may have used
             # the price.
             delete_past_forecasts_since(connection, EARLIEST)
-            self._state.record_price_change(connection, at)
+            self._state.record_price_change(at)
 
     def newest_ts(self, zone: Zone) -> int | None:
         """Return the start of a zone's last period with a price. Raises StoreError."""
@@ -216,7 +216,7 @@ class PriceBook:
             key = (table.c.zone == bindparam("of"), table.c.ts == bindparam("at"), table.c.step_s == bindparam("step"))
             confirming = update(table).where(*key, table.c.seen_ts == bindparam("seen")).values(source=source)
             connection.execute(confirming, confirmed)
-            self._state.record_served_change(connection)
+            self._state.record_served_change()
         if versions:
             # If a damaged row has the key of a new row, the upsert replaces the damaged row.
             upsert(connection, table, [msgspec.structs.asdict(version) for version in versions])

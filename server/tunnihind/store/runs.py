@@ -67,7 +67,7 @@ class RunBook:
                 paths = pack_hundredths(scenarios.eur_mwh)
                 made = {"zone": scenarios.zone, "made_at": scenarios.made_at, "start_ts": scenarios.start_ts}
                 upsert(connection, scenarios_table, [{**made, "paths": paths}])
-            self._state.record_served_change(connection)
+            self._state.record_served_change()
 
     def newest(self, key: SeriesKey, as_of: int | None = None) -> Run | None:
         """Return the newest run of a series. Raises StoreError.

@@ -73,9 +73,9 @@ class ScoreBook:
             connection.execute(delete(table).where(table.c.zone == zone, table.c.issued_on.in_(issued_on)))
             if rows:
                 connection.execute(insert(table), rows)
-            self._state.write_in(connection, f"{_WINDOWS_KEY} {zone}", msgspec.to_builtins(scores.windows))
-            self._state.write_in(connection, f"{_MONTHS_KEY} {zone}", msgspec.to_builtins(scores.months))
-            self._state.record_served_change(connection)
+            self._state.write(f"{_WINDOWS_KEY} {zone}", msgspec.to_builtins(scores.windows))
+            self._state.write(f"{_MONTHS_KEY} {zone}", msgspec.to_builtins(scores.months))
+            self._state.record_served_change()
 
     def window_scores(self, zone: Zone) -> tuple[WindowScores, ...]:
         """Return the scores of a zone's forecasts for the last 7, 30 and 90 delivery days.
@@ -188,18 +188,13 @@ class BacktestBook:
             found = self.rows.read(connection, *wanted, order_by=(past_forecasts.c.issued_ts,))
             return {forecast.issued_ts: forecast for forecast in found}
 
-    def data_change_count(self) -> int:
-        """Return `StateBook.data_change_count`, which `add` needs. Raises StoreError."""
-        with self._database.reading() as connection:
-            return self._state.data_change_count(connection)
-
     def add(self, model: str, zone: Zone, forecasts: Sequence[Next24HoursForecast], *, data_change_count: int) -> bool:
         """Store a model's forecasts of past days for a zone. Return whether the forecasts were stored.
 
         Also delete the zone's stored forecasts by other models, those with the same issue as a new forecast, and those
-        that are too old (see `_KEPT_WITHIN_S`). `data_change_count` is the result of the method of this name before the
-        forecasts were made. If `forecasts` is empty, or if prices or covariates have changed since then, nothing is
-        stored or deleted. Raises StoreError.
+        that are too old (see `_KEPT_WITHIN_S`). `data_change_count` is the result of `StateBook.data_change_count`
+        before the forecasts were made. If `forecasts` is empty, or if prices or covariates have changed since then,
+        nothing is stored or deleted. Raises StoreError.
         """
         rows = [
             {
@@ -215,7 +210,7 @@ class BacktestBook:
             for forecast in forecasts
         ]
         with self._database.writing() as connection:
-            if not rows or self._state.data_change_count(connection) != data_change_count:
+            if not rows or self._state.data_change_count() != data_change_count:
                 return False
             instants = [row["issued_ts"] for row in rows]
             oldest = max(forecast.issued_ts for forecast in forecasts) - _KEPT_WITHIN_S

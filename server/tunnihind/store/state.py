@@ -52,7 +52,7 @@ class StateBook:
     def write(self, key: str, value: Fact) -> None:
         """Store the value of `key` in place of an earlier value. Raises StoreError."""
         with self._database.writing() as connection:
-            self.write_in(connection, key, value)
+            upsert(connection, table, [{"key": key, "value": json.dumps(value)}])
 
     def change(self, key: str, shape: Any, make: Callable[[Any], Fact]) -> None:  # noqa: ANN401  as `read`
         """Replace the value of `key` by the result of `make`, in one transaction. Raises StoreError.
@@ -64,27 +64,23 @@ class StateBook:
 
     def write_served_fact(self, key: str, value: Fact) -> None:
         """Store the value of `key`, and record that the served data have changed. Raises StoreError."""
+        with self._database.writing():
+            self.write(key, value)
+            self.record_served_change()
+
+    def record_served_change(self) -> None:
+        """Record and announce a change to the served data, in the transaction that makes the change."""
         with self._database.writing() as connection:
-            self.write_in(connection, key, value)
-            self.record_served_change(connection)
-
-    def write_in(self, connection: Connection, key: str, value: Fact) -> None:
-        """Store the value of `key` in the transaction of `connection`, in place of an earlier value."""
-        upsert(connection, table, [{"key": key, "value": json.dumps(value)}])
-
-    def record_served_change(self, connection: Connection) -> None:
-        """Record and announce that this transaction changes the served data."""
-        self._count_up(connection, _SERVED_VERSION_KEY)
-        self.write_in(connection, _SERVED_CHANGE_ID_KEY, uuid.uuid4().hex)
-        self._database.system.announce(connection)
+            self._count_up(_SERVED_VERSION_KEY)
+            self.write(_SERVED_CHANGE_ID_KEY, uuid.uuid4().hex)
+            self._database.system.announce(connection)
 
     def served_version(self) -> int:
         """Return a number that increases with every change to the served data. Raises StoreError.
 
         A new `last_refresh` doesn't count as a change.
         """
-        with self._database.reading() as connection:
-            return self._count(connection, _SERVED_VERSION_KEY)
+        return self._count(_SERVED_VERSION_KEY)
 
     def served_change_id(self) -> str:
         """Return the random id of the last change to the served data.
@@ -106,7 +102,7 @@ class StateBook:
     def record_refresh(self, at: int) -> None:
         """Record `at` as the instant at which the pipeline processed a price source's answer. Raises StoreError."""
         with self._database.writing() as connection:
-            self.write_in(connection, _LAST_REFRESH_KEY, at)
+            self.write(_LAST_REFRESH_KEY, at)
             self._database.system.announce(connection)
 
     def record_price_source_names(self, names: Sequence[str]) -> None:
@@ -129,35 +125,35 @@ class StateBook:
         found: list[Zone] | None = self.read(_SERVED_ZONES_KEY, list[Zone])
         return found or []
 
-    def record_price_change(self, connection: Connection, at: int) -> None:
-        """Record that this transaction changes prices. `at` is the instant of the change."""
-        self.write_in(connection, _PRICES_CHANGED_KEY, at)
-        self._count_up(connection, _DATA_CHANGES_KEY)
-        self.record_served_change(connection)
+    def record_price_change(self, at: int) -> None:
+        """Record a change to prices, in the transaction that makes it. `at` is the instant of the change."""
+        self.write(_PRICES_CHANGED_KEY, at)
+        self._count_up(_DATA_CHANGES_KEY)
+        self.record_served_change()
 
     def prices_changed_at(self) -> int | None:
         """Return the instant of the last change to prices. Raises StoreError."""
         found: int | None = self.read(_PRICES_CHANGED_KEY, Instant)
         return found
 
-    def record_covariate_change(self, connection: Connection) -> None:
-        """Record that this transaction changes covariates."""
-        self._count_up(connection, _COVARIATE_CHANGES_KEY)
-        self._count_up(connection, _DATA_CHANGES_KEY)
+    def record_covariate_change(self) -> None:
+        """Record a change to covariates, in the transaction that makes it."""
+        self._count_up(_COVARIATE_CHANGES_KEY)
+        self._count_up(_DATA_CHANGES_KEY)
 
-    def covariate_change_count(self, connection: Connection) -> int:
-        """Return a number that increases with every change to covariates.
-
-        Deletions by `CovariateBook.delete_superfluous` don't count.
-        """
-        return self._count(connection, _COVARIATE_CHANGES_KEY)
-
-    def data_change_count(self, connection: Connection) -> int:
-        """Return a number that increases with every change to prices or covariates.
+    def covariate_change_count(self) -> int:
+        """Return a number that increases with every change to covariates. Raises StoreError.
 
         Deletions by `CovariateBook.delete_superfluous` don't count.
         """
-        return self._count(connection, _DATA_CHANGES_KEY)
+        return self._count(_COVARIATE_CHANGES_KEY)
+
+    def data_change_count(self) -> int:
+        """Return a number that increases with every change to prices or covariates. Raises StoreError.
+
+        Deletions by `CovariateBook.delete_superfluous` don't count.
+        """
+        return self._count(_DATA_CHANGES_KEY)
 
     def instance_id(self) -> str:
         """Return this installation's identity, as `instance_id_in` does. Raises StoreError."""
@@ -174,33 +170,37 @@ class StateBook:
 
     def lacks_instance_id(self) -> bool:
         """Return whether the database has no identity. A damaged identity counts as an identity. Raises StoreError."""
-        with self._database.reading() as connection:
-            return connection.execute(select(table.c.key).where(table.c.key == _INSTANCE_ID_KEY)).first() is None
+        return not self._has(_INSTANCE_ID_KEY)
 
     def make_instance_id(self) -> None:
         """Give this installation an identity if it has no sound identity. Raises StoreError."""
         if self.read(_INSTANCE_ID_KEY, _Identity) is not None:
             return
-        with self._database.writing() as connection:
+        with self._database.writing():
             # Another process may have written an identity since this method's first check.
-            if self._read(connection, _INSTANCE_ID_KEY, _Identity) is None:
-                self.write_in(connection, _INSTANCE_ID_KEY, uuid.uuid4().hex)
+            if self.read(_INSTANCE_ID_KEY, _Identity) is None:
+                self.write(_INSTANCE_ID_KEY, uuid.uuid4().hex)
 
     def _read(self, connection: Connection, key: str, shape: Any) -> Any:  # noqa: ANN401  as `read`
         make = row_mapper(partial(_fact_value, shape))
         return TableRows(table, _FactRow, make, self._database).first_sound_object(connection, table.c.key == key)
 
-    def _count(self, connection: Connection, key: str) -> int:
-        found: int | None = self._read(connection, key, _Count)
+    def _count(self, key: str) -> int:
+        found: int | None = self.read(key, _Count)
         return found or 0
 
-    def _count_up(self, connection: Connection, key: str) -> None:
-        found: int | None = self._read(connection, key, _Count)
-        if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
-            # Counts are compared to notice changes, so no count may occur twice. The unix time in seconds replaces a
-            # damaged count, because this time is higher than any earlier count.
-            found = int(time.time())
-        self.write_in(connection, key, (found or 0) + 1)
+    def _count_up(self, key: str) -> None:
+        with self._database.writing():
+            found: int | None = self.read(key, _Count)
+            if found is None and self._has(key):
+                # Counts are compared to notice changes, so no count may occur twice. The unix time in seconds replaces
+                # a damaged count, because this time is higher than any earlier count.
+                found = int(time.time())
+            self.write(key, (found or 0) + 1)
+
+    def _has(self, key: str) -> bool:
+        with self._database.reading() as connection:
+            return connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None
 
 
 def _fact_value(shape: Any, fact: _FactRow) -> Any:  # noqa: ANN401  as `StateBook.read`

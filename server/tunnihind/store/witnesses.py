@@ -47,7 +47,7 @@ class WitnessBook:
             ]
             upsert(connection, table, rows)
             if is_news:
-                self._state.record_served_change(connection)
+                self._state.record_served_change()
 
     def between(self, first: date, last: date) -> list[Witness]:
         """Return all sources' witnesses for the delivery days from `first` to `last`. Raises StoreError."""

@@ -124,7 +124,7 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
             if ts >= first
         ]
         assert filled.backtests.add(
-            model_identity(ESTONIA), "ee", made, data_change_count=filled.backtests.data_change_count()
+            model_identity(ESTONIA), "ee", made, data_change_count=filled.state.data_change_count()
         )
 
     instants = range(NOW + HOUR_S - 90 * DAY_S, NOW, DAY_S)

@@ -153,7 +153,7 @@ async def test_a_restored_backup_is_shown_under_another_tag_though_versions_repe
         version, tag = replica.snapshot.data.version, replica.snapshot.forecast_answer("identity").tag
         with writer.database.writing() as connection:
             connection.execute(delete(schema.prices))
-            writer.state.write_in(connection, "version", int(version) - 1)
+            writer.state.write("version", int(version) - 1)
         writer.prices.add(whole_day(DAY, price=lambda _: 7.0), source="test", seen_ts=NOW - 2000)
         await replica.updater.refresh()
         assert replica.snapshot.data.version == version

@@ -304,8 +304,8 @@ def test_a_takeover_in_the_middle_of_a_write_undoes_it(postgresql_url: str, livi
         assert store.lease_guarding_writes().claim()
 
         def write() -> None:
-            with store.database.writing() as connection:
-                store.state.write_in(connection, "fact", 1)
+            with store.database.writing():
+                store.state.write("fact", 1)
                 hold(other, living)
 
         with pytest.raises(LeaseLost):

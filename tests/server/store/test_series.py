@@ -37,7 +37,7 @@ def test_runs_and_scores_of_a_series_are_not_anothers(store: Store, other: Serie
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_forecasts_of_past_days_of_a_series_are_not_anothers(store: Store, other: SeriesKey) -> None:
-    run, past = plain_runs(MADE).hours, store.backtests.data_change_count()
+    run, past = plain_runs(MADE).hours, store.state.data_change_count()
     forecast = Next24HoursForecast(MADE, run.start_ts, run.p10, run.p50, run.p90, HOUR_S)
     assert store.backtests.add("m", "ee", [forecast], data_change_count=past)
     store.backtests.record_scored("m", "ee", MADE)
@@ -80,7 +80,7 @@ def test_prices_that_are_withdrawn_take_no_other_zones_runs_with_them(store: Sto
 
 
 def test_prices_that_are_withdrawn_take_past_forecasts_of_all_zones_with_them(store: Store) -> None:
-    run, past = plain_runs(MADE).hours, store.backtests.data_change_count()
+    run, past = plain_runs(MADE).hours, store.state.data_change_count()
     forecast = Next24HoursForecast(MADE, run.start_ts, run.p10, run.p50, run.p90, HOUR_S)
     assert store.backtests.add("m", "lv", [forecast], data_change_count=past)
     store.prices.withdraw("ee", ["elering"], MADE + 10 * HOUR_S, None, MADE + 10 * HOUR_S)

@@ -85,9 +85,9 @@ def test_a_process_that_was_late_to_name_a_new_store_keeps_the_name_it_has(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = store.state.instance_id()
-    with monkeypatch.context() as before_the_other_wrote:
-        before_the_other_wrote.setattr(StateBook, "read", lambda *_: None)
-        store.state.make_instance_id()
+    read, before_the_other_wrote = StateBook.read, iter([lambda *_: None])
+    monkeypatch.setattr(StateBook, "read", lambda *asked: next(before_the_other_wrote, read)(*asked))
+    store.state.make_instance_id()
     assert store.state.instance_id() == name
 
 
