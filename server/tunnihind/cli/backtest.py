@@ -1,13 +1,13 @@
 """`backtest`: tests the model on past days."""
 
 import csv
-import json
 from datetime import date, datetime, time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, override
 
 import click
+import msgspec
 from rich.console import Console
 
 from tunnihind.api.parameters import RESOLUTIONS
@@ -129,7 +129,7 @@ def backtest(
         save_picture(report, title, plot)
     if as_json:
         scored = {"from": str(first.date()), "to": str(last.date()), "resolution": resolution}
-        click.echo(json.dumps({**scored, **report_document(report)}))
+        click.echo(msgspec.json.encode({**scored, **report_document(report)}))
     else:
         _print_report(report, title)
 
@@ -144,7 +144,7 @@ def _run_backtest(
     model = new_forecaster(settings.market)
     with Store(settings.store_url, read_only=True) as store:
         archive = store.read_archive(needed_history_start(model, day_start(first)))
-    with progress_display() as progress:
+    with progress_display() as show:
         result = walk_forward(
             archive,
             SingleStepForecaster(model, step_s),
@@ -153,7 +153,7 @@ def _run_backtest(
             issue_at=issue_at,
             horizon_days=horizon_days,
             step_s=step_s,
-            progress=lambda done, total: progress.show("backtest, days of issue", done, total),
+            progress=lambda done, total: show("backtest, days of issue", done, total),
         )
     if result.scores().n == 0:
         prices = "prices" if step_s == HOUR_S else "prices by the quarter"

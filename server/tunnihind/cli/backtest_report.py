@@ -46,12 +46,15 @@ _DECISION_LEGEND: Final = (
 
 
 def report_document(report: BacktestReport) -> dict[str, Any]:
-    """Return the report as `backtest --json` prints it, without the dates and the resolution. NaN becomes None."""
+    """Return the report as `backtest --json` prints it, without the dates and the resolution.
+
+    Unknown figures are NaN, for which msgspec writes null.
+    """
     return {
-        "leads": _scores_by_label(report.leads),
+        "leads": {lead: _scores_document(scores) for lead, scores in report.leads.items()},
         "overall": _scores_document(report.overall),
-        "months": _scores_by_label(report.months),
-        "hours": _scores_by_label(report.hours),
+        "months": {month: _scores_document(scores) for month, scores in report.months.items()},
+        "hours": {hour: _scores_document(scores) for hour, scores in report.hours.items()},
         "dieboldMariano": {
             "weeklyNaive": _comparisons_document(report.baseline),
             "sevenDayMean": _comparisons_document(report.seven_day_mean),
@@ -152,32 +155,26 @@ def _p_value_text(p: float) -> str:
     return f"<{_SMALL_P}" if p < _SMALL_P else _number_text(p, 3)
 
 
-def _scores_by_label(scores: Mapping[int, Scores] | Mapping[str, Scores]) -> dict[str, Any]:
-    return {str(label): _scores_document(of_label) for label, of_label in scores.items()}
-
-
 def _scores_document(scores: Scores) -> dict[str, Any]:
-    return {_camel_case(name): _none_if_nan(value) for name, value in asdict(scores).items()}
+    return {_camel_case(name): value for name, value in asdict(scores).items()}
 
 
 def _comparisons_document(comparisons: NaiveComparisons) -> dict[str, Any]:
-    leads = {str(lead): _comparison_document(comparison) for lead, comparison in comparisons.leads.items()}
+    leads = {lead: _comparison_document(comparison) for lead, comparison in comparisons.leads.items()}
     return {"leads": leads, "overall": _comparison_document(comparisons.overall)}
 
 
 def _comparison_document(comparison: NaiveComparison) -> dict[str, Any]:
-    test = {name: _none_if_nan(value) for name, value in asdict(comparison.test).items()}
-    return {"benchmarkMae": _none_if_nan(comparison.naive_mae), **test}
+    return {"benchmarkMae": comparison.naive_mae, **asdict(comparison.test)}
 
 
 def _decisions_document(decisions: DecisionScores) -> dict[str, Any]:
     return {
         "leads": {
-            str(lead): {
-                "plans": {str(hours): _plan_scores_document(scores) for hours, scores in plans.items()},
+            lead: {
+                "plans": {hours: _plan_scores_document(scores) for hours, scores in plans.items()},
                 "boilerEurAYear": {
-                    name: _none_if_nan(boiler_eur_a_year(saved))
-                    for name, saved in _mean_savings(plans[BOILER_HOURS]).items()
+                    name: boiler_eur_a_year(saved) for name, saved in _mean_savings(plans[BOILER_HOURS]).items()
                 },
             }
             for lead, plans in decisions.by_days_ahead.items()
@@ -187,13 +184,13 @@ def _decisions_document(decisions: DecisionScores) -> dict[str, Any]:
 
 
 def _plan_scores_document(scores: PlanScores) -> dict[str, Any]:
-    shares = {
+    return {
+        "n": scores.n,
         "share": scores.share,
         "baselineShare": scores.baseline_share,
         "sevenDayMeanShare": scores.seven_day_mean_share,
+        **{f"{name}Saving": saved for name, saved in _mean_savings(scores).items()},
     }
-    saved = {f"{name}Saving": saved for name, saved in _mean_savings(scores).items()}
-    return {"n": scores.n, **{name: _none_if_nan(value) for name, value in (shares | saved).items()}}
 
 
 def _mean_savings(scores: PlanScores) -> dict[str, float]:
@@ -204,11 +201,6 @@ def _mean_savings(scores: PlanScores) -> dict[str, float]:
         "sevenDayMean": scores.seven_day_mean,
         "ideal": scores.ideal,
     }
-
-
-def _none_if_nan(value: float) -> float | None:
-    """Return the number, or None if it is NaN, because JSON has no NaN."""
-    return None if math.isnan(value) else value
 
 
 def _camel_case(name: str) -> str:

@@ -17,8 +17,8 @@ def copy_database(settings: Settings, *, to: str) -> None:
     Stop the server before copying. After copying, start the server with the address of the copy. If the copying is
     interrupted, the copy stays empty. Damaged rows and the pipeline's lease are not copied.
     """
-    with progress_display() as progress:
-        copied = copy(settings.store_url, to, progress.show)
+    with progress_display() as show:
+        copied = copy(settings.store_url, to, show)
     click.echo(f"{copied.source} is copied to {copied.target}")
     for name, table in copied.tables.items():
         if table.rows or table.left_out:

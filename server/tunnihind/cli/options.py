@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import math
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -45,18 +44,15 @@ class InstantType(click.ParamType[int]):
 
 
 class NumberType(click.types.FloatParamType):
-    """A finite number, as `numerals` reads it."""
+    """A number, as `numerals` reads it."""
 
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Parse a number."""
         try:
-            number = decimal_number(str(value))
+            return decimal_number(str(value))
         except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
             self.fail(f"{value!r} is not a number", param, ctx)
-        return number
 
 
 class WholeNumberType(click.IntRange):

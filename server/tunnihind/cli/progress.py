@@ -7,7 +7,8 @@ from rich.progress import Progress as Bar
 from rich.progress import TaskID
 
 from tunnihind.cli.logs import STDERR
-from tunnihind.service.event_counts import LoggedProgress, Progress
+from tunnihind.service.event_counts import log_progress
+from tunnihind.store.copying import ShowProgress
 
 
 class ProgressBars:
@@ -30,10 +31,10 @@ class ProgressBars:
 
 
 @contextmanager
-def progress_display() -> Iterator[Progress]:
-    """Yield an object that shows progress as bars, or in the log if standard error is not a terminal."""
+def progress_display() -> Iterator[ShowProgress]:
+    """Yield a function that shows progress as bars, or in the log if standard error is not a terminal."""
     if not STDERR.is_terminal:
-        yield LoggedProgress()
+        yield log_progress
         return
     with Bar(console=STDERR, transient=True) as bar:
-        yield ProgressBars(bar)
+        yield ProgressBars(bar).show

@@ -33,8 +33,8 @@ def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | Non
     else:
         from tunnihind.service.live import serve_demo, serve_live  # noqa: PLC0415
 
-        with progress_display() as progress:
-            _run_coroutine((serve_demo if demo else serve_live)(settings, progress))
+        with progress_display() as show:
+            _run_coroutine((serve_demo if demo else serve_live)(settings, show))
 
 
 @click.command()
@@ -43,8 +43,8 @@ def ingest(settings: Settings) -> None:
     """Run the pipeline once: fetch missing data, make forecasts, and exit."""
     from tunnihind.service.live import ingest_once  # noqa: PLC0415  as above
 
-    with progress_display() as progress:
-        if not _run_coroutine(ingest_once(settings, progress)):
+    with progress_display() as show:
+        if not _run_coroutine(ingest_once(settings, show)):
             raise click.ClickException(
                 "not everything could be fetched, or no forecast could be made: see the log above, and "
                 f"`{COMMAND} status`"

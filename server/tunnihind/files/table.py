@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import math
 import zlib
 from codecs import iterdecode
 from collections.abc import Iterable, Iterator
@@ -58,13 +57,10 @@ class CsvRow:
         if not text:
             return None
         try:
-            value = decimal_number(text)
+            return decimal_number(text)
         except ValueError:
-            raise self.error(column, f"{shortened(text)} is not a number") from None
-        if not math.isfinite(value):
-            problem = f"{shortened(text)} is not a finite number; leave the cell empty if no value is known"
-            raise self.error(column, problem)
-        return value
+            problem = f"{shortened(text)} is not a number; leave the cell empty if no value is known"
+            raise self.error(column, problem) from None
 
     def _text(self, column: str) -> str:
         return self._cells[column].strip(" \t")

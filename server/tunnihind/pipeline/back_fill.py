@@ -81,8 +81,7 @@ class BackFillProgress:
 
 def progress_by_source(state: StateBook) -> dict[str, BackFillProgress]:
     """Map the names of sources whose history is filled day by day to their recorded progress. Raises StoreError."""
-    found: dict[str, BackFillProgress] | None = state.read(_PROGRESS_KEY, dict[str, BackFillProgress])
-    return found or {}
+    return state.read(_PROGRESS_KEY, dict[str, BackFillProgress]) or {}
 
 
 def record_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> BackFillProgress:
@@ -119,8 +118,7 @@ def forget_filled_parts(state: StateBook, key: str, since_ts: int) -> None:
 
 def filled_parts(state: StateBook, key: str) -> dict[str, int]:
     """Map each filled year, month or day of the history to the instant when it was last filled. Raises StoreError."""
-    found: dict[str, int] | None = state.read(key, _FilledParts)
-    return found or {}
+    return state.read(key, _FilledParts) or {}
 
 
 def _unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int]]:
@@ -128,8 +126,7 @@ def _unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int
 
     Days that were filled later are included.
     """
-    found: dict[str, tuple[int, int]] | None = state.read(_unavailable_days_key(source), _UnavailableDays)
-    return found or {}
+    return state.read(_unavailable_days_key(source), _UnavailableDays) or {}
 
 
 def record_unavailable_day(state: StateBook, source: str, day: date, at: int) -> None:

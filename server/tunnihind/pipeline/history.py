@@ -1,6 +1,5 @@
 """Keeps the history for forecasts in memory until prices or covariates change, or another history is needed."""
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -22,30 +21,21 @@ def needed_history_start(forecaster: Forecaster, as_of: int) -> int:
     return as_of - forecaster.history_days * DAY_S - _SPARE_S
 
 
-@dataclass(frozen=True, slots=True)
-class _StoreFingerprint:
-    """Identifies a store and the state of its prices and covariates."""
-
-    instance: str
-    address: str
-    prices: tuple[int, int | None]
-    covariates: tuple[int, int]
-
-    @classmethod
-    def read(cls, store: Store) -> _StoreFingerprint:
-        prices = store.prices.count(), store.state.prices_changed_at()
-        return cls(store.state.instance_id(), str(store.database), prices, store.covariates.change_and_row_counts())
+def _fingerprint(store: Store) -> tuple[object, ...]:
+    """Return values that identify a store and the state of its prices and covariates."""
+    prices = store.prices.count(), store.state.prices_changed_at()
+    return store.state.instance_id(), str(store.database), *prices, *store.covariates.change_and_row_counts()
 
 
 class ArchiveCache:
     """Keeps the last read history in memory, because reading years of history takes longer than a forecast."""
 
     def __init__(self) -> None:
-        self._kept: tuple[_StoreFingerprint, int, Archive] | None = None
+        self._kept: tuple[tuple[object, ...], int, Archive] | None = None
 
     def read_archive(self, store: Store, forecaster: Forecaster, as_of: int) -> Archive:
         """Return the history that a forecaster needs at `as_of`, or a longer history. Raises StoreError."""
-        since_ts, fingerprint = needed_history_start(forecaster, as_of), _StoreFingerprint.read(store)
+        since_ts, fingerprint = needed_history_start(forecaster, as_of), _fingerprint(store)
         if self._kept is not None:
             kept_fingerprint, kept_since_ts, archive = self._kept
             if kept_fingerprint == fingerprint and kept_since_ts <= since_ts <= kept_since_ts + _SURPLUS_S:

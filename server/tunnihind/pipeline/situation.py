@@ -17,7 +17,7 @@ from tunnihind.pipeline.schedule import (
 )
 from tunnihind.pipeline.settler import RETRY_HELD_FOR_DAYS
 from tunnihind.price_series import PriceSeries
-from tunnihind.sources.base import CovariateSource
+from tunnihind.sources.base import CovariateSource, days_between
 from tunnihind.store.rows import Instant
 from tunnihind.store.store import Store
 
@@ -88,8 +88,7 @@ def last_day_before_gap(settled: PriceSeries, first: date, last: date, excused: 
     is complete, return None. If no gap follows the first complete day, return `last`.
     """
     through: date | None = None
-    for offset in range((last - first).days + 1):
-        day = first + timedelta(days=offset)
+    for day in days_between(first, last):
         if settled.between(day_start(day), day_end(day)).is_whole or (through is not None and day in excused):
             through = day
         elif through is not None:

@@ -101,10 +101,6 @@ class Worker:
         if process is not None:
             process.kill_and_wait()
 
-    def _schedule_idle_end(self) -> None:
-        """End the process after `self._idle_s` seconds without work."""
-        self._idle_end = asyncio.get_running_loop().call_later(self._idle_s, self.close)
-
     def _cancel_idle_end(self) -> None:
         if self._idle_end is not None:
             self._idle_end.cancel()
@@ -124,7 +120,7 @@ class Worker:
             raise
         finally:
             limit.cancel()
-        self._schedule_idle_end()
+        self._idle_end = asyncio.get_running_loop().call_later(self._idle_s, self.close)
         if error is not None:
             raise error
         done: Result = result
@@ -223,7 +219,6 @@ class _Process:
 
     def kill_and_wait(self) -> None:
         """End the process, and wait at most `_KILL_WAIT_S` seconds for its end."""
-        self._on_idle_death = _ignore
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_exception(WorkerError("the process that makes forecasts was ended"))
         self.kill()
@@ -278,7 +273,3 @@ def _needed_environment() -> dict[str, str]:
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_VARIABLE_PREFIXES)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}
-
-
-def _ignore(_process: _Process, _error: _ProcessDiedError) -> None:
-    """Do nothing."""

@@ -18,7 +18,7 @@ from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import TaskKind
 from tunnihind.service.background import run_in_background
-from tunnihind.service.event_counts import Progress, ServerObserver
+from tunnihind.service.event_counts import ServerObserver
 from tunnihind.service.opening import open_to_write, wait_for_store
 from tunnihind.service.operator_metrics import LeaseCollector
 from tunnihind.service.pipeline_runner import PipelineRunner
@@ -29,6 +29,7 @@ from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.sources.configured import Sources, configured_sources, demo_sources
 from tunnihind.sources.upstream import open_session
+from tunnihind.store.copying import ShowProgress
 from tunnihind.store.lease import BEAT_EVERY_S, EXPIRES_AFTER_S, LOOK_EVERY_S, Lease
 from tunnihind.store.store import Store
 
@@ -50,7 +51,7 @@ def _make_pipeline(
     )
 
 
-async def serve_live(settings: Settings, progress: Progress) -> None:
+async def serve_live(settings: Settings, show: ShowProgress) -> None:
     """Serve until a stop signal, and run the pipeline while holding the lease. Raises SettingsError, StoreError."""
     clock = SystemClock()
     store = await wait_for_store(settings, open_to_write, clock)
@@ -58,7 +59,7 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
         return
     with store:
         async with open_store_site(settings, store, clock, with_pipeline=True) as (updater, metrics, stopping):
-            observer = ServerObserver(metrics, progress)
+            observer = ServerObserver(metrics, show)
             async with (
                 open_session(settings.contact) as session,
                 process_modeller(settings.store_url) as modeller,
@@ -71,7 +72,7 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
                     await wait_until_stopped(stopping)
 
 
-async def serve_demo(settings: Settings, progress: Progress) -> None:
+async def serve_demo(settings: Settings, show: ShowProgress) -> None:
     """Serve a simulated market until a stop signal. Raises SettingsError, StoreError.
 
     The demo has its own store, so that simulated prices never mix with real prices. At the end, this store is deleted.
@@ -86,7 +87,7 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
                 metrics,
                 stopping,
             ):
-                observer = ServerObserver(metrics, progress)
+                observer = ServerObserver(metrics, show)
                 async with process_modeller(url) as modeller:
                     pipeline = _make_pipeline(settings, store, demo_sources(clock), modeller, clock, observer)
                     async with run_in_background(
@@ -95,7 +96,7 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
                         await wait_until_stopped(stopping)
 
 
-async def ingest_once(settings: Settings, progress: Progress) -> bool:
+async def ingest_once(settings: Settings, show: ShowProgress) -> bool:
     """Do the pipeline's due tasks, and return whether they succeeded (see `Pipeline.catch_up`).
 
     Raises SettingsError, StoreError.
@@ -106,7 +107,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
         if not await _claim_lease(lease, clock):
             raise StoreError("a running server already keeps this database up to date")
         try:
-            observer = ServerObserver(Metrics(), progress)
+            observer = ServerObserver(Metrics(), show)
             async with (
                 open_session(settings.contact) as session,
                 process_modeller(settings.store_url) as modeller,

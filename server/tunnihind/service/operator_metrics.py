@@ -1,7 +1,7 @@
 """Metrics for operators of several servers."""
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
@@ -10,24 +10,8 @@ from sqlalchemy import QueuePool
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.store.database import Database
 
-
-class PipelineState(Protocol):
-    """The properties of `PipelineRunner` from which metrics are made.
-
-    With this protocol, replicas need not import `PipelineRunner`.
-    """
-
-    @property
-    def is_running(self) -> bool:
-        """True while this server runs the pipeline."""
-
-    @property
-    def pipeline_start_count(self) -> int:
-        """The number of times that this server has begun to run the pipeline, not counting restarts after an error."""
-
-    @property
-    def holder_silent_s(self) -> float | None:
-        """The seconds since this server last saw the lease renewed, or None if no holder is known."""
+if TYPE_CHECKING:  # replicas need not load the pipeline
+    from tunnihind.service.pipeline_runner import PipelineRunner
 
 
 class LagCollector(Collector):
@@ -50,7 +34,7 @@ class LagCollector(Collector):
 class LeaseCollector(Collector):
     """Reports the state of the pipeline's lease."""
 
-    def __init__(self, runner: PipelineState | None) -> None:
+    def __init__(self, runner: PipelineRunner | None) -> None:
         """`runner` is None on a server that never runs the pipeline."""
         self._runner = runner
 

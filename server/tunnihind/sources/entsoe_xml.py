@@ -265,8 +265,6 @@ def _value(point: Element) -> float:
         (value,) = (decimal_number(text) for text in texts)
     except ValueError:
         raise BadAnswer(SOURCE, f"a Point must have one number, and has {texts}") from None
-    if not math.isfinite(value):
-        raise BadAnswer(SOURCE, f"a Point has the value {value}")
     return value
 
 

@@ -70,7 +70,7 @@ class Database:
         if shared is not None:
             yield shared
             return
-        with self._delaying_close(), self._checked_access("read"), self.system.reading() as connection:
+        with self._access("read"), self.system.reading() as connection:
             yield connection
 
     @contextmanager
@@ -93,9 +93,7 @@ class Database:
         if self._open.writing is not None:
             yield self._open.writing
             return
-        if self.read_only:
-            raise StoreError(f"the database {self} was opened for reading only")
-        with self._delaying_close(), self._checked_access("write"), self.system.writing() as connection:
+        with self._access("write"), self.system.writing() as connection:
             self._open.writing = connection
             try:
                 yield connection
@@ -111,9 +109,7 @@ class Database:
         On PostgreSQL, the transaction usually doesn't wait for other writers. On SQLite, a power failure may undo the
         transaction after its commit. The check that `set_commit_check` sets is skipped.
         """
-        if self.read_only:
-            raise StoreError(f"the database {self} was opened for reading only")
-        with self._delaying_close(), self._checked_access("write"), self.system.writing_lease_row() as connection:
+        with self._access("write"), self.system.writing_lease_row() as connection:
             yield connection
 
     def set_commit_check(self, check: Callable[[Connection], None]) -> None:
@@ -126,17 +122,17 @@ class Database:
 
         The check that `set_commit_check` sets is skipped.
         """
-        with self._delaying_close(), self._checked_access("write"), self.system.migrating() as connection:
+        with self._access("write"), self.system.migrating() as connection:
             yield connection
 
     def require_rights(self, tables: Iterable[str]) -> None:
         """On PostgreSQL, make sure that this process may write to `tables`. Raises StoreError."""
-        with self._delaying_close(), self._checked_access("read"):
+        with self._access("read"):
             self.system.require_rights(tables)
 
     def size(self) -> int | None:
         """Return the size of the database in bytes, or None if it is in memory. Raises StoreError."""
-        with self._delaying_close(), self._checked_access("read"):
+        with self._access("read"):
             return self.system.size()
 
     def replace_by(self, other: Database) -> None:
@@ -160,25 +156,17 @@ class Database:
         self.system.close()
 
     @contextmanager
-    def _delaying_close(self) -> Iterator[None]:
-        """Make `close` wait until this context ends. Raises StoreError if the database is already closed."""
+    def _access(self, verb: Verb) -> Iterator[None]:
+        """Make sure that the database can be used, and count and time the transaction of the `with` block.
+
+        Until the block ends, `close` waits. SQLAlchemy's errors become StoreErrors in plain words.
+        """
+        if verb == "write" and self.read_only:
+            raise StoreError(f"the database {self} was opened for reading only")
         with self._users_condition:
             if self._is_closed:
                 raise StoreError(f"the database {self} is closed")
             self._users += 1
-        try:
-            yield
-        finally:
-            with self._users_condition:
-                self._users -= 1
-                self._users_condition.notify_all()
-
-    @contextmanager
-    def _checked_access(self, verb: Verb) -> Iterator[None]:
-        """Make sure that the database's file can be used, and count and time the transaction of the `with` block.
-
-        Turn SQLAlchemy's errors into StoreErrors in plain words.
-        """
         system, started, failed = self.system, perf_counter(), True
         try:
             system.require_file()
@@ -193,6 +181,9 @@ class Database:
             raise
         finally:
             self._count(verb, perf_counter() - started, failed=failed)
+            with self._users_condition:
+                self._users -= 1
+                self._users_condition.notify_all()
 
 
 def _database_system(url: URL, *, read_only: bool) -> DatabaseSystem:

@@ -23,7 +23,7 @@ from tunnihind.forecast.scoring.live_scores import (
     ScoresByMonth,
     WindowScores,
 )
-from tunnihind.forecast.scoring.scores import Scores, skill
+from tunnihind.forecast.scoring.scores import MEANS, Scores, skill
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_hundredths, unpack_hundredths, unpack_percentiles
 from tunnihind.store.rows import (
@@ -42,11 +42,10 @@ from tunnihind.store.state import StateBook
 
 _WINDOWS_KEY: Final = "live scores"
 _MONTHS_KEY: Final = "live scores by month"
-_MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pinball", "winkler80", "width")
 _NO_PLAN: Final = (float("nan"),) * len(Savings._fields)
-_FIRST_PLAN_FIGURE: Final = 1 + len(_MEANS) + 1
+_FIRST_PLAN_FIGURE: Final = 1 + len(MEANS) + 1
 _FIGURE_COUNT: Final = _FIRST_PLAN_FIGURE + (len(PLAN_HOURS) + 1) * len(Savings._fields)
-"""A row of `day_scores` has this many figures: the number of hours, the means that `_MEANS` names, the MAE of the
+"""A row of `day_scores` has this many figures: the number of hours, the means that `MEANS` names, the MAE of the
 seven-day mean, and the savings of the plans."""
 _SHARE_FIGURES: Final = slice(3, 6)
 """These figures are shares of the hours. They are stored as numbers of hours, because packed numbers have at most
@@ -82,13 +81,11 @@ class ScoreBook:
 
         If no scores are stored, return an empty tuple. Raises StoreError.
         """
-        found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS_KEY} {zone}", tuple[WindowScores, ...])
-        return found or ()
+        return self._state.read(f"{_WINDOWS_KEY} {zone}", tuple[WindowScores, ...]) or ()
 
     def scores_by_month(self, zone: Zone) -> ScoresByMonth:
         """Return a zone's scores by month, or `NO_SCORES_BY_MONTH` if there are none. Raises StoreError."""
-        found: ScoresByMonth | None = self._state.read(f"{_MONTHS_KEY} {zone}", ScoresByMonth)
-        return found or NO_SCORES_BY_MONTH
+        return self._state.read(f"{_MONTHS_KEY} {zone}", ScoresByMonth) or NO_SCORES_BY_MONTH
 
     def day_scores(self, zone: Zone, first: date, last: date) -> list[DayScores]:
         """Return the scores of a zone's forecasts that were issued from `first` to `last`. Raises StoreError.
@@ -113,7 +110,7 @@ def _cells(day: DayScores) -> dict[str, Any]:
     figures = np.array(
         [
             day.scores.n,
-            *(getattr(day.scores, name) for name in _MEANS),
+            *(getattr(day.scores, name) for name in MEANS),
             day.seven_day_mean_mae,
             *(figure for plan in (*plans, day.week) for figure in (_NO_PLAN if plan is None else plan)),
         ]
@@ -146,7 +143,7 @@ def _day_scores(row: _ScoreRow) -> DayScores:
     if not figures[0] >= 1:
         raise ValueError(f"its figures are of {figures[0]} hours")
     figures[_SHARE_FIGURES] /= figures[0]
-    means = dict(zip(_MEANS, figures[1 : 1 + len(_MEANS)].tolist(), strict=True))
+    means = dict(zip(MEANS, figures[1 : 1 + len(MEANS)].tolist(), strict=True))
     *plans, week = figures[_FIRST_PLAN_FIGURE:].reshape(-1, len(Savings._fields)).tolist()
     return DayScores(
         issued_on=row.issued_on,
@@ -154,7 +151,7 @@ def _day_scores(row: _ScoreRow) -> DayScores:
         made_at=row.made_at,
         tier=row.tier,
         scores=Scores(n=int(figures[0]), skill=skill(means["mae"], means["baseline_mae"]), **means),
-        seven_day_mean_mae=float(figures[1 + len(_MEANS)]),
+        seven_day_mean_mae=float(figures[1 + len(MEANS)]),
         plans=_known_savings(zip(PLAN_HOURS, plans, strict=True)),
         week=_known_savings([(0, week)]).get(0),
     )

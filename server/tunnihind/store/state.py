@@ -88,8 +88,7 @@ class StateBook:
         After a backup is restored, two changes may have the same version, but never the same id. If no id is stored,
         or if the stored id is damaged, return an empty string. Raises StoreError.
         """
-        found: str | None = self.read(_SERVED_CHANGE_ID_KEY, _Identity)
-        return found or ""
+        return self.read(_SERVED_CHANGE_ID_KEY, _Identity) or ""
 
     def last_refresh(self) -> int | None:
         """Return the instant at which the pipeline last processed a price source's answer. Raises StoreError.
@@ -112,8 +111,7 @@ class StateBook:
 
     def price_source_names(self) -> list[str]:
         """Return the recorded names of the sources that the pipeline asks for prices. Raises StoreError."""
-        found: list[str] | None = self.read(_PRICE_SOURCES_KEY, list[str])
-        return found or []
+        return self.read(_PRICE_SOURCES_KEY, list[str]) or []
 
     def record_served_zones(self, zones: Sequence[Zone]) -> None:
         """Record the zones for which the pipeline makes forecasts. Raises StoreError."""
@@ -122,8 +120,7 @@ class StateBook:
 
     def served_zones(self) -> list[Zone]:
         """Return the recorded zones for which the pipeline makes forecasts. Raises StoreError."""
-        found: list[Zone] | None = self.read(_SERVED_ZONES_KEY, list[Zone])
-        return found or []
+        return self.read(_SERVED_ZONES_KEY, list[Zone]) or []
 
     def record_price_change(self, at: int) -> None:
         """Record a change to prices, in the transaction that makes it. `at` is the instant of the change."""
@@ -165,8 +162,10 @@ class StateBook:
 
         If the database has no sound identity, return an identity that is derived from the database's address.
         """
-        found: str | None = self._read(connection, _INSTANCE_ID_KEY, _Identity)
-        return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
+        return (
+            self._read(connection, _INSTANCE_ID_KEY, _Identity)
+            or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
+        )
 
     def lacks_instance_id(self) -> bool:
         """Return whether the database has no identity. A damaged identity counts as an identity. Raises StoreError."""
@@ -186,8 +185,7 @@ class StateBook:
         return TableRows(table, _FactRow, make, self._database).first_sound_object(connection, table.c.key == key)
 
     def _count(self, key: str) -> int:
-        found: int | None = self.read(key, _Count)
-        return found or 0
+        return self.read(key, _Count) or 0
 
     def _count_up(self, key: str) -> None:
         with self._database.writing():

@@ -16,11 +16,15 @@ FORECASTS = [f"1765753200,{row}" for row in GOOD]
 @pytest.mark.parametrize(
     ("kind", "lines", "message"),
     [
-        ("prices", ["ts,ee", *GOOD, "1765929600,free"], "line 50, column ee: 'free' is not a number"),
+        (
+            "prices",
+            ["ts,ee", *GOOD, "1765929600,free"],
+            "line 50, column ee: 'free' is not a number; leave the cell empty if no value is known",
+        ),
         (
             "covariates",
             ["issued_ts,target_ts,ee_wind_mw", *FORECASTS, "1765753200,1765929600,much"],
-            "line 50, column ee_wind_mw: 'much' is not a number",
+            "line 50, column ee_wind_mw: 'much' is not a number; leave the cell empty if no value is known",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from unittest.mock import Mock
 
 import pytest
 
@@ -85,8 +86,7 @@ def test_a_process_that_was_late_to_name_a_new_store_keeps_the_name_it_has(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = store.state.instance_id()
-    read, before_the_other_wrote = StateBook.read, iter([lambda *_: None])
-    monkeypatch.setattr(StateBook, "read", lambda *asked: next(before_the_other_wrote, read)(*asked))
+    monkeypatch.setattr(StateBook, "read", Mock(side_effect=[None, name]))  # before and after the other wrote
     store.state.make_instance_id()
     assert store.state.instance_id() == name
 

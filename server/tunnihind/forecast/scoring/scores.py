@@ -106,11 +106,11 @@ class Scores:
         """Combine the scores of several groups of periods into the scores of all periods."""
         scored = [part for part in parts if part.n]
         hours = [part.n for part in scored]
-        means = {name: _weighted_mean([getattr(part, name) for part in scored], hours) for name in _MEANS}
+        means = {name: _weighted_mean([getattr(part, name) for part in scored], hours) for name in MEANS}
         return cls(n=sum(hours), skill=skill(means["mae"], means["baseline_mae"]), **means)
 
 
-_MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pinball", "winkler80", "width")
+MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pinball", "winkler80", "width")
 """The fields of `Scores` that are means over periods."""
 
 
