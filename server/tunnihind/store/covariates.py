@@ -125,7 +125,7 @@ class CovariateBook:
         Deletions by `delete_superfluous` don't increase the first number. If two calls return the same numbers, no
         covariate has changed between the calls. Raises StoreError.
         """
-        with self._database.reading() as connection:
+        with self._database.one_view(), self._database.reading() as connection:
             rows = connection.execute(select(func.count()).select_from(table)).scalar_one()
             return self._state.covariate_change_count(), rows
 
