@@ -165,18 +165,6 @@ async def test_a_pause_that_is_asked_for_is_kept_to_and_stops_nothing_else(
     assert modeller.made_at == [NOW + n * HOUR_S for n in range(4)]
 
 
-async def test_a_pause_that_one_of_two_sources_asks_for_is_kept_to_in_the_watch(
-    store: Store, source: ScriptedPrices
-) -> None:
-    clock = JumpingClock(local("2025-12-15 13:50"), nap_s=60)
-    source.published[TODAY + timedelta(days=1)] = float("inf")
-    second = ScriptedPrices({"ee": {}}, name="second", clock=clock)
-    second.errors.append(RateLimited("second", "HTTP 429", status=429, retry_after_s=600))
-    await live(pipeline_of(store, clock, prices=[source, second]), clock, clock.instant + 15 * MINUTE)
-    assert len(source.asked) >= 14
-    assert second.asked_at[1] == local("2025-12-15 14:00")
-
-
 async def test_a_pause_that_one_source_asks_for_does_not_silence_another_that_failed(
     store: Store, clock: JumpingClock, source: ScriptedPrices
 ) -> None:
@@ -235,27 +223,6 @@ async def test_old_prices_make_no_forecast_which_is_told_once_and_new_ones_do_at
     run = store.runs.newest(HOURS)
     assert run is not None
     assert NOW + 2 * HOUR_S < run.made_at < NOW + 3 * HOUR_S
-
-
-class StoppedModeller(StubModeller):
-    """Never finishes a forecast."""
-
-    async def runs(self, market: Market, as_of: int) -> Runs:
-        await super().runs(market, as_of)
-        await asyncio.Event().wait()
-        raise AssertionError
-
-
-async def test_fetching_does_not_wait_for_a_model_that_hangs(
-    store: Store, clock: JumpingClock, source: ScriptedPrices, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tunnihind.pipeline.pipeline.WAIT_FOR_MODEL_S", 0.0)
-    modeller = StoppedModeller()
-    pipeline = pipeline_of(store, clock, prices=[source], modeller=modeller)
-    await live(pipeline, clock, NOW + 6 * HOUR_S)
-    assert modeller.made_at == [NOW]
-    assert unsettled_days(store, TODAY - timedelta(days=14), TODAY + timedelta(days=1)) == []
-    assert pipeline.steps > 6 * HOUR_S / (6 * MINUTE)
 
 
 async def test_a_crash_of_the_model_is_retried_and_told_once(

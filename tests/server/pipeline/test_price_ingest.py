@@ -104,13 +104,6 @@ async def test_one_zones_trouble_does_not_hold_up_the_others(store: Store) -> No
     assert hourly(store, "fi") == {}
 
 
-async def test_a_burst_of_503_is_outlived_within_one_ingest(store: Store, session: ClientSession) -> None:
-    async with FakeElering(two_days()) as server:
-        server.fail(times=3)
-        await IngestTrial(store, elering(session, server)).ingest()
-    assert unsettled_days(store, TODAY, TOMORROW) == []
-
-
 async def test_a_longer_burst_is_an_error_and_no_refresh(store: Store, session: ClientSession) -> None:
     async with FakeElering(two_days()) as server:
         server.fail(times=4)

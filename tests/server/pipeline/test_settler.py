@@ -7,17 +7,15 @@ from copy import deepcopy
 from datetime import date, timedelta
 
 import pytest
-from aiohttp import ClientSession, web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.clocks import local
 from tests.support.markets.sample_prices import made_up_quotes
-from tests.support.store.ingest_trial import DOWN, NOW, TODAY, TOMORROW, IngestTrial, elering, entsoe, held
+from tests.support.store.ingest_trial import DOWN, NOW, TODAY, TOMORROW, IngestTrial
 from tests.support.store.pipelines import plain_run
 from tests.support.store.settling_trial import ASKED_EVERY_S, BOTH, ONE, SettlingTrial
 from tests.support.store.stores import HOURS, emptied, hourly, sources_of, store_quotes
-from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes
 from tests.support.upstreams.lies import (
     Lie,
@@ -62,22 +60,6 @@ def until(quotes: Quotes, day: date) -> Quotes:
 
 def settle(store: Store, quotes: Quotes) -> None:
     store_quotes(store, quotes, NOW - DAY_S, source="elering")
-
-
-async def test_a_bad_row_of_a_neighbour_costs_estonia_nothing(store: Store, session: ClientSession) -> None:
-    quotes = right_quotes()
-    broken: Quotes = {**quotes, "fi": {ts * 1000: p for ts, p in quotes["fi"].items()}}
-    body = {
-        "success": True,
-        "data": {zone: [{"timestamp": ts, "price": p} for ts, p in rows.items()] for zone, rows in broken.items()},
-    }
-    async with FakeElering(quotes) as server:
-        server.answer = lambda *_: web.json_response(body)  # type: ignore[method-assign]
-        await IngestTrial(store, elering(session, server)).ingest(FIRST, TOMORROW)
-    assert hourly(store) == pytest.approx(hourly_prices(quotes["ee"]))
-    assert hourly(store, "fi") == {}
-    assert {case[1:2] + case[3:] for case in held(store)} == {("fi", "unreadable")}
-    assert store.health.by_source()["elering"].failures == 0
 
 
 async def test_half_days_are_told_in_one_line_and_settled_ones_not_at_all(
@@ -129,15 +111,6 @@ async def test_a_source_that_hangs_keeps_the_others_prices_from_nobody(store: St
     assert len(slow.asked) == 1, "who has not answered yet is not asked again"
     assert trial.changes == 3
     assert store.health.by_source()[slow_name].ok_ts is not None
-
-
-async def test_prices_are_stored_while_a_source_drips_over_the_wire(store: Store, session: ClientSession) -> None:
-    settle(store, until(right_quotes(), TODAY))
-    async with FakeElering(right_quotes()) as first, FakeEntsoe(right_quotes()) as second:
-        second.hang(times=9)
-        trial = IngestTrial(store, elering(session, first), entsoe(session, second), patience_s=0)
-        assert (await trial.ingest()).new == 4 * 96
-        await trial.close()
 
 
 async def test_the_first_fill_waits_for_the_second_source_and_takes_what_both_say(store: Store) -> None:
@@ -216,13 +189,6 @@ def test_an_import_stands_while_both_sources_repeat_what_they_said_before(trial:
     trial.until(at("22:00"))
     assert hourly(trial.store) == imported
     trial.until(at("22:15"), elering=right, entsoe=right)
-    assert trial.shows(TOMORROW) == "right"
-
-
-def test_a_settled_day_is_not_replaced_by_a_copy_of_another_from_one_source(store: Store) -> None:
-    trial = SettlingTrial(store, TODAY, sources=ONE)
-    trial.until(at("13:55"))
-    trial.until(at("22:00"), elering=copied(TOMORROW))
     assert trial.shows(TOMORROW) == "right"
 
 

@@ -20,7 +20,7 @@ from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.known import IssuedSeries
 from tunnihind.pipeline.back_fill import progress_by_source
 from tunnihind.pipeline.pipeline import Pipeline
-from tunnihind.sources.open_meteo import RUN_AVAILABLE_AFTER_S, OpenMeteo
+from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.store.covariates import FindSuperfluous
 from tunnihind.store.store import Store
 from tunnihind.weather_points import POINTS
@@ -139,22 +139,6 @@ async def test_the_rest_comes_by_the_limits_of_an_hour_and_of_a_day(
     at = sorted(ts for ts, run_ts in server.asked_at if run_ts % DAY_S == 0 and day_of(run_ts) <= TODAY)
     for span_s, most in [(HOUR_S, FEW.max_days_an_hour), (DAY_S, FEW.max_days_a_day)]:
         assert max(sum(start <= ts < start + span_s for ts in at) for start in at) == most
-
-
-async def test_history_is_known_six_hours_after_its_runs_and_live_when_it_came(
-    store: Store, source: OpenMeteo, clock: JumpingClock
-) -> None:
-    await pipeline_from(source, store, clock, TODAY - timedelta(5)).catch_up()
-    for day, issue in kept(store).items():
-        assert issue.issued_ts == utc_midnight(day) + RUN_AVAILABLE_AFTER_S
-    (newest,) = [
-        issue
-        for issue in store.covariates.read_archive().series[NAME]
-        if issue.run_ts == NOW // DAY_S * DAY_S + 12 * HOUR_S
-    ]
-    assert newest.issued_ts >= NOW
-    before = store.covariates.read_archive().as_of(NOW - 1).series[NAME]
-    assert max(issue.run_ts or 0 for issue in before) == utc_midnight(TODAY)
 
 
 @pytest.mark.parametrize("restart_after_min", [1, 7])

@@ -57,13 +57,17 @@ def said() -> Iterator[Said]:
     logger.removeHandler(handler)
 
 
-def die(mark: Path, times: int) -> int:
-    """End this process by a kill, as often as a counter in a file allows. Then return the process's id."""
-    deaths = len(mark.read_bytes())
-    if deaths < times:
-        mark.write_bytes(b"x" * (deaths + 1))
-        os.kill(os.getpid(), signal.SIGKILL)
+def signal_self(number: signal.Signals, mark: Path, times: int) -> int:
+    """Send this process a signal, as often as a counter in a file allows. Then return the process's id."""
+    sent = len(mark.read_bytes())
+    if sent < times:
+        mark.write_bytes(b"x" * (sent + 1))
+        os.kill(os.getpid(), number)
     return os.getpid()
+
+
+die = partial(signal_self, signal.SIGKILL)
+stop = partial(signal_self, signal.SIGSTOP)
 
 
 _KEPT: list[bytearray] = []
@@ -78,15 +82,6 @@ def use_and_free_64_mb() -> None:
 def resident_mb() -> float:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
-def stop(mark: Path, times: int) -> int:
-    """Stop this process by SIGSTOP, as often as a counter in a file allows. Then return the process's id."""
-    stops = len(mark.read_bytes())
-    if stops < times:
-        mark.write_bytes(b"x" * (stops + 1))
-        os.kill(os.getpid(), signal.SIGSTOP)
-    return os.getpid()
 
 
 class LimitClock(StillClock):

@@ -1,7 +1,7 @@
 import json
 import re
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.upstreams import FakeElering
-from tests.support.upstreams.elering import csv_quotes, flat_quotes
+from tests.support.upstreams.elering import flat_quotes
 from tunnihind.core.market import HOUR_S, QUARTER_S, ZONES, PriceLimits, day_end, day_start, publication_time
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices
@@ -218,14 +218,3 @@ async def test_recorded_answers(session: ClientSession, shared: Path, file: str,
         sheets = await fetch(session, server, day, day)
     for judged in (checked_prices(sheet, PriceLimits(-500, 4000)) for sheet in sheets):
         assert verdict == (judged.detail if isinstance(judged, HeldReason) else "settled")
-
-
-async def test_real_quarters_of_a_clock_change_arrive_as_they_are(session: ClientSession, shared: Path) -> None:
-    day = date(2025, 10, 26)
-    quotes = csv_quotes(shared / "data/prices_15min.csv")
-    async with FakeElering(quotes) as server:
-        sheets = await fetch(session, server, day, day)
-    assert [len(sheet.quotes) for sheet in sheets] == [100] * len(ZONES)
-    for sheet in sheets:
-        assert all(quotes[sheet.zone][ts] == price for ts, price in sheet.quotes)
-        assert datetime.fromtimestamp(sheet.quotes[0].ts, UTC).hour == 22

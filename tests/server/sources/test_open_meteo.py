@@ -184,16 +184,6 @@ async def test_what_cannot_be_true_is_unknown(
     assert issue.start_ts + unknown * HOUR_S == bad_ts - past_hour
 
 
-async def test_a_variable_without_a_single_value_is_left_out(
-    server: FakeOpenMeteo, source: OpenMeteo, clock: StillClock
-) -> None:
-    clock.instant = MIDNIGHT + 12 * HOUR_S - 1
-    server.weather = lambda variable, *_: None if variable == "temperature_2m" else 1.0
-    found = await source.newest_forecasts(int(clock.now()))
-    assert len(found) == 2 * len(POINTS)
-    assert not [name for name in found if name.startswith("temperature")]
-
-
 async def test_a_point_without_a_single_value_costs_the_others_nothing(
     server: FakeOpenMeteo, source: OpenMeteo
 ) -> None:
@@ -220,12 +210,6 @@ async def test_a_run_that_does_not_count_as_known_yet_is_not_asked_for(
     clock.instant = MIDNIGHT + 6 * HOUR_S - 1
     assert await source.archived_forecasts(DAY, DAY) == {}
     assert server.requests == []
-
-
-async def test_a_run_that_is_missing_is_left_out_of_history(server: FakeOpenMeteo, source: OpenMeteo) -> None:
-    server.missing.add(MIDNIGHT - DAY_S)
-    issues = (await source.archived_forecasts(DAY - timedelta(2), DAY))["temperature_2m@ee_west"]
-    assert [issue.run_ts for issue in issues] == [MIDNIGHT - 2 * DAY_S, MIDNIGHT]
 
 
 NOT_THERE = [

@@ -23,7 +23,6 @@ from tunnihind.settings import Settings
 from tunnihind.store import copying
 from tunnihind.store import rows as rows_read
 from tunnihind.store.copying import copy
-from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_hundredths
 from tunnihind.store.schema import backtest_forecasts, leases, metadata
 from tunnihind.store.store import Store
@@ -187,16 +186,6 @@ def test_a_target_with_data_is_left_alone(ways: tuple[str, str]) -> None:
     assert rows_of(target) == before
 
 
-def test_tables_of_another_program_are_left_alone(source: str, postgresql: PostgresqlServer) -> None:
-    with empty(postgresql) as url:
-        database = Database(url)
-        with database.writing() as connection:
-            connection.execute(text("CREATE TABLE invoices (number integer)"))
-        with pytest.raises(SchemaError, match=r"tables of another program \(invoices\)"):
-            copy(source, url, shown)
-        database.close()
-
-
 @pytest.mark.parametrize("number", ["0000", "0999"])
 def test_a_source_of_another_version_is_told_apart(source: str, target: str, number: str) -> None:
     with Store(source) as store, store.database.writing() as connection:
@@ -242,15 +231,6 @@ def test_damaged_rows_are_counted_and_left_out(
         assert left_out.keys() == {"witnesses", "source_health", "prices"}
         assert left_out["prices"] > 1
         assert "the table witnesses has damaged rows" in caplog.text
-
-
-@pytest.mark.parametrize("ways", ["PostgreSQL to SQLite"], indirect=True)
-def test_a_price_that_is_no_number_is_left_out(ways: tuple[str, str], caplog: pytest.LogCaptureFixture) -> None:
-    source, target = ways
-    with Store(source) as store, store.database.writing() as connection:
-        connection.execute(text("UPDATE prices SET eur_mwh = 'NaN' WHERE zone = 'lv'"))
-    assert copy(source, target, shown).tables["prices"].left_out > 1
-    assert "the table prices has damaged rows" in caplog.text
 
 
 def test_a_copy_that_can_not_be_written_leaves_no_open_cursor(

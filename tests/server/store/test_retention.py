@@ -35,10 +35,6 @@ _issues = _instants | _around(OLD_COVARIATES)
 _names = st.sampled_from(["ee_wind_mw", "wind_speed_100m@ee_west", "temperature_2m@ee_west"])
 
 
-def local(text: str) -> int:
-    return int(datetime.fromisoformat(text).replace(tzinfo=DELIVERY_TZ).timestamp())
-
-
 def runs_kept(made_at: Iterable[int], now: int) -> set[int]:
     """Return the runs to keep: all of 60 days; of each older day the last before 12:00 Brussels, and the last."""
     return kept_of(made_at, now - KEEP_RUNS_DAYS * DAY_S, [noon])
@@ -141,15 +137,6 @@ def test_each_zone_keeps_its_own_runs_if_they_are_made_one_after_another(store: 
     assert estonian == [made_at - 1 for made_at in latvian] != []
 
 
-def test_the_auction_closes_at_noon_of_brussels_summer_and_winter(store: Store) -> None:
-    for day in ("2025-07-01", "2025-01-15"):
-        for clock in ("00:00", "11:59:59", "12:00", "23:59:59"):
-            store.runs.add(run(local(f"{day}T{clock}")))
-    delete_superfluous(store, NOW)
-    clocks = [datetime.fromtimestamp(at, DELIVERY_TZ).strftime("%m-%d %H:%M:%S") for at in made(store)]
-    assert clocks == ["01-15 11:59:59", "01-15 23:59:59", "07-01 11:59:59", "07-01 23:59:59"]
-
-
 @given(live=_issues, archived=_issues, days_later=st.integers(0, 3))
 def test_what_was_thinned_and_is_filled_in_again_changes_nothing(
     memory_store: Store, live: list[int], archived: list[int], days_later: int
@@ -162,13 +149,6 @@ def test_what_was_thinned_and_is_filled_in_again_changes_nothing(
     before, changes = issued(store), store.covariates.change_and_row_counts()
     assert store.covariates.add_archived(history, partial(superfluous_issues, NOW + days_later * DAY_S)) == 0
     assert (issued(store), store.covariates.change_and_row_counts()) == (before, changes)
-
-
-def test_an_issue_of_the_very_instant_of_a_forecast_is_kept_though_a_later_one_follows(store: Store) -> None:
-    nine = utc("2025-11-03T09:00")
-    store.covariates.add({"ee_load_da_mw": [series(nine + minutes * 60, [1.0]) for minutes in (-60, 0, 30)]})
-    delete_superfluous(store, NOW)
-    assert issued(store) == {"ee_load_da_mw": {nine, nine + 30 * 60}}
 
 
 def test_an_archive_fills_in_the_old_days_that_nothing_is_kept_of(store: Store) -> None:

@@ -33,12 +33,6 @@ def runs_at(store: Store, instant: int) -> list[int | None]:
     return [issue.run_ts for issue in store.covariates.read_archive().as_of(instant).series.get(NAME, ())]
 
 
-def test_a_run_comes_back_with_its_name(store: Store) -> None:
-    store.covariates.add({NAME: [run(RUN)]})
-    (issue,) = issues(store)
-    assert (issue.run_ts, issue.issued_ts, issue.start_ts) == (RUN, KNOWN, RUN)
-
-
 @pytest.mark.parametrize("live_first", [True, False])
 def test_a_run_that_came_live_and_from_the_archive_is_kept_once_as_it_came_first(
     store: Store, *, live_first: bool
