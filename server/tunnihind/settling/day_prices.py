@@ -1,13 +1,12 @@
 """Compares two versions of a delivery day's prices. All functions are pure."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import Final, NamedTuple, Self
 
-from tunnihind.core.market import HOUR_S, STEPS, day_end, day_start, hours_of
+from tunnihind.core.market import HOUR_S, STEPS, day_end, day_start, hours_of, whole_periods
 
 TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
 """Prices that differ by at most this much count as equal. This tolerance covers a cent of rounding and the errors of
@@ -51,7 +50,7 @@ class DayPrices:
         known: dict[int, dict[int, float]] = {}
         part_s, parts = STEPS[-1], dict[int, float]()
         for step_s in reversed(STEPS):
-            means = mean_prices(parts, part_s, step_s)
+            means = {ts: sum(whole) / len(whole) for ts, whole in whole_periods(parts, part_s, step_s)}
             known[step_s] = parts = dict(sorted({**self.given.get(step_s, {}), **means}.items()))
             part_s = step_s
         return known
@@ -127,17 +126,6 @@ class DayPrices:
             if part_s < step_s and len(parts) * part_s == step_s:
                 return part_s, parts
         return step_s, {}
-
-
-def mean_prices(prices: Mapping[int, float], step_s: int, longer_s: int) -> dict[int, float]:
-    """Map each period of `longer_s` seconds to the unrounded mean of its prices, which are given by `step_s` seconds.
-
-    A period with a missing price has no mean, because the mean of the other prices would be wrong.
-    """
-    by_period = defaultdict[int, list[float]](list)
-    for ts, price in prices.items():
-        by_period[ts - ts % longer_s].append(price)
-    return {ts: sum(parts) / len(parts) for ts, parts in by_period.items() if len(parts) * step_s == longer_s}
 
 
 def _price_to_keep(price: float, settled: float | None) -> float:

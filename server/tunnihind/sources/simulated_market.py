@@ -20,12 +20,12 @@ from typing import Final
 import numpy as np
 
 from tunnihind.core.market import DAY_S, HARMONISED_LIMITS, HOUR_S, MARKETS, QUARTER_S, ZONES, Zone
+from tunnihind.forecast.known_days.season import sine_of_sun_elevation
 from tunnihind.known import Floats, Instants
 from tunnihind.weather_points import POINTS, WeatherPoint, WeatherVariable
 
 _YEAR_S: Final = 365.25 * DAY_S
 _COLDEST_S: Final = 20 * DAY_S
-_SOLSTICE_S: Final = -10 * DAY_S
 
 _CURVE_RESIDUAL_LOADS: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
 """Residual loads as shares of a weekday's mean load without heating."""
@@ -154,7 +154,7 @@ class SimulatedMarket:
         """Return the shortwave radiation on the ground in W/m2."""
         clouds = self._correlated_noise("clouds", point, ts, 36 * HOUR_S, 6 * HOUR_S)
         clearness = 0.25 + 0.75 / (1.0 + np.exp(-1.4 * clouds))
-        return 1050.0 * np.maximum(sine_of_sun_elevation(point, ts), 0.0) ** 1.15 * clearness
+        return 1050.0 * np.maximum(sine_of_sun_elevation(ts, point), 0.0) ** 1.15 * clearness
 
     def prices(self, ts: Floats) -> dict[Zone, Floats]:
         """Return each zone's prices in EUR/MWh, shape (n,). `ts` contains the middle of each period."""
@@ -198,16 +198,6 @@ class SimulatedMarket:
         load = system.load_mw * relative_load(zone, ts) + system.heating_mw * cold
         sun = 0.85e-3 * self.radiation(city, ts)
         return np.asarray(load - system.firm_mw - system.wind_mw * wind - system.solar_mw * sun)
-
-
-def sine_of_sun_elevation(point: WeatherPoint, ts: Floats) -> Floats:
-    """Return the sine of the sun's elevation at each `ts`, ignoring the equation of time (up to 17 minutes)."""
-    declination = np.radians(-23.44) * np.cos(2 * np.pi * (ts - _SOLSTICE_S) / _YEAR_S)
-    hour_angle = 2 * np.pi * (ts / DAY_S + point.longitude / 360.0 - 0.5)
-    latitude = np.radians(point.latitude)
-    noon = np.cos(latitude) * np.cos(declination)
-    height: Floats = np.sin(latitude) * np.sin(declination) + noon * np.cos(hour_angle)
-    return height
 
 
 def _yearly_cosine(ts: Floats) -> Floats:

@@ -6,12 +6,13 @@ import pytest
 
 from tests.support.clocks import StillClock
 from tunnihind.core.market import DAY_S, HOUR_S, ZONES, PriceLimits, day_end, day_start, publication_time, utc_midnight
+from tunnihind.forecast.known_days.season import sine_of_sun_elevation
 from tunnihind.known import Floats, IssuedSeries
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.sheet import HeldReason, checked_prices, reason_to_doubt
 from tunnihind.sources.base import DaySheet
 from tunnihind.sources.simulated import SimulatedSource
-from tunnihind.sources.simulated_market import SimulatedMarket, relative_load, sine_of_sun_elevation
+from tunnihind.sources.simulated_market import SimulatedMarket, relative_load
 from tunnihind.weather_points import POINTS, VARIABLES
 
 DAY = date(2025, 12, 15)
@@ -167,10 +168,10 @@ async def test_no_archived_forecast_is_issued_in_the_future(hour: int, issues: i
 def test_the_sun_is_highest_at_noon_in_june_and_down_in_a_winter_night() -> None:
     tallinn = next(point for point in POINTS if point.name == "ee_tallinn")
     june = 1_750_464_000.0  # 2025-06-21T00:00Z
-    heights = sine_of_sun_elevation(tallinn, instants(june, 24))
+    heights = sine_of_sun_elevation(instants(june, 24), tallinn)
     assert int(heights.argmax()) == 10
     assert np.degrees(np.arcsin(heights.max())) == pytest.approx(54.0, abs=0.5)
-    assert sine_of_sun_elevation(tallinn, np.array([june + 182 * DAY_S]))[0] < -0.5
+    assert sine_of_sun_elevation(np.array([june + 182 * DAY_S]), tallinn)[0] < -0.5
 
 
 def test_the_load_follows_the_estonian_clock_over_its_changes() -> None:

@@ -12,6 +12,7 @@ from tunnihind.core.public_holidays import is_holiday, is_working_day
 from tunnihind.forecast.known_days.grid import DayGrid, days_between
 from tunnihind.forecast.replay.learnt import LearntData, LearntKeeper
 from tunnihind.known import Floats, Instants
+from tunnihind.weather_points import WeatherPoint
 
 _MEAN_YEAR_DAYS: Final = 365.2425
 _FRIDAY: Final = 4
@@ -96,14 +97,14 @@ def _sun_sines(grid: DayGrid, market: Market) -> Floats:
     return elevation
 
 
-def sine_of_sun_elevation(ts: Instants, market: Market) -> Floats:
-    """Return the sine of the sun's elevation at each instant in `ts`, seen from the middle of the market's zone.
+def sine_of_sun_elevation(ts: Instants | Floats, place: Market | WeatherPoint) -> Floats:
+    """Return the sine of the sun's elevation at each instant in `ts`, seen from a point or the middle of a zone.
 
     The sun's declination follows Cooper 1969 (Solar Energy 12(3)).
     """
     year_angle = 2 * np.pi / _MEAN_YEAR_DAYS * ((ts / DAY_S) % _MEAN_YEAR_DAYS + 10)
     declination = np.radians(-23.44) * np.cos(year_angle)
-    hour_angle = np.radians((ts % DAY_S) / HOUR_S * 15 + market.longitude - 180)
-    latitude = np.radians(market.latitude)
+    hour_angle = np.radians((ts % DAY_S) / HOUR_S * 15 + place.longitude - 180)
+    latitude = np.radians(place.latitude)
     sine: Floats = np.sin(latitude) * np.sin(declination) + np.cos(latitude) * np.cos(declination) * np.cos(hour_angle)
     return sine

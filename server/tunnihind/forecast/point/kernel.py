@@ -20,6 +20,7 @@ from tunnihind.forecast.columns.table import ColumnNames, InputRows
 from tunnihind.forecast.columns.weather import TARGET_HOURS_SUFFIX
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Floats32
+from tunnihind.forecast.point.ridge import robust_weight
 from tunnihind.known import Floats
 
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
@@ -45,8 +46,6 @@ _SCALE_SHARE_OF_MEAN: Final = 0.1
 Without this addition, an input with only a non-linear effect would be ignored.
 """
 _Z_CLIP: Final = 3.0
-_ERROR_SCALE: Final = 0.3
-_ASSUMED_ERROR: Final = 0.5
 _LEAST_SD: Final = 1e-3
 _OWN_HOURLY: Final = ("price_last_day", "price_day_before", "price_week_ago", WEEK_MEAN_COLUMN)
 _NEXT_DAY_ENDINGS: Final = ("_daily", "_daily_change", "_daily_against_week")
@@ -189,9 +188,7 @@ class KernelFit:
 
 
 def _day_weights(error: Floats, age: NDArray[np.intp], half_life_days: float) -> Floats32:
-    size = np.where(np.isnan(error), _ASSUMED_ERROR, error)
-    weights: Floats = 0.5 ** (age / half_life_days) * _ERROR_SCALE / np.sqrt(size**2 + _ERROR_SCALE**2)
-    return weights.astype(np.float32)
+    return (0.5 ** (age / half_life_days) * robust_weight(error)).astype(np.float32)
 
 
 def _standardised(inputs: Floats32, mean: Floats32, sd: Floats32) -> Floats32:
