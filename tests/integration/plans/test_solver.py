@@ -155,8 +155,11 @@ class Case:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> Case:
-    """Draw prices, lengths and bounds: fine ones over three hours, or whole hours over six."""
+def cases(draw: st.DrawFn, *, in_pieces: bool = False) -> Case:
+    """Draw prices, lengths and bounds: fine ones over three hours, or whole hours over six.
+
+    With more and finer ones, a case has millions of ways.
+    """
     step_s, most = draw(st.sampled_from([(QUARTER_S, 3), (2 * QUARTER_S, 4), (HOUR_S, 6)]))
     prices = draw(st.lists(PRICES, min_size=1, max_size=most))
     least = draw(st.integers(1, 4)) * step_s
@@ -165,7 +168,7 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(
         prices=prices,
         duration_s=least + draw(st.integers(0, 6)) * step_s,
-        min_piece_s=draw(st.sampled_from([None, least])),
+        min_piece_s=least if in_pieces else draw(st.sampled_from([None, least])),
         bounds=draw(st.sampled_from(bounds)),
         min_pause_s=draw(st.sampled_from([0, 0, 1, 2, 3, 5])) * step_s,
     )
@@ -188,10 +191,8 @@ def test_no_solution_is_better_than_the_one_found(case: Case) -> None:
 
 
 @settings(max_examples=300)
-@given(cases(), st.integers(0, 3), st.booleans())
+@given(cases(in_pieces=True), st.integers(0, 3), st.booleans())
 def test_no_solution_with_so_few_starts_is_better(case: Case, most_pieces: int, is_piece_running: bool) -> None:
-    if case.min_piece_s is None:
-        case = replace(case, min_piece_s=QUARTER_S)
     case = replace(case, most_pieces=most_pieces, is_piece_running=is_piece_running)
     assert case.solved() == case.brute_force()
 
@@ -207,13 +208,13 @@ def test_no_earlier_or_later_solution_is_nearly_as_cheap(
 
 
 @settings(max_examples=200)
-@given(cases(), st.booleans())
+@given(cases(in_pieces=True), st.booleans())
 def test_all_usable_time_is_used(case: Case, is_piece_running: bool) -> None:
-    shortest = case.min_piece_s or QUARTER_S
-    everything = replace(case, duration_s=DAY_S, min_piece_s=shortest, is_piece_running=is_piece_running)
+    assert case.min_piece_s is not None
+    everything = replace(case, duration_s=DAY_S, is_piece_running=is_piece_running)
     timeline = Timeline(HOUR_S, settled(NIGHT, case.prices))
     found = usable_pieces(
-        timeline, case.bounds, shortest, price, min_pause_s=case.min_pause_s, is_piece_running=is_piece_running
+        timeline, case.bounds, case.min_piece_s, price, min_pause_s=case.min_pause_s, is_piece_running=is_piece_running
     )
     assert since_night(found) == everything.solved()
 
