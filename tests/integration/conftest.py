@@ -1,6 +1,7 @@
 """Real Home Assistant with the integration and a real server on the loopback. The test moves their clock."""
 
 import asyncio
+import logging
 import os
 import warnings
 from collections.abc import AsyncIterator
@@ -21,6 +22,9 @@ from tests.support.household.recording_proxy import RecordingProxy
 from tunnihind.api.history import ReadMonthPrices
 from tunnihind.api.models.service import Mode
 from tunnihind.settings import Settings
+
+# The plugin logs every statement of the recorder, which no test reads.
+logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 
 # Home Assistant's own web server still uses this deprecated feature, and would not start with warnings as errors.
 HOME_ASSISTANT_KEYS = r"ignore:It is recommended to use web\.(App|Request)Key"
