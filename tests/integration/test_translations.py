@@ -53,7 +53,18 @@ OWN_ATTRIBUTES: Final = {
 }  # fmt: skip
 translated_language: Final = pytest.mark.parametrize("language", sorted({*LANGUAGES} - {"en"}))
 # Words that several languages share.
-SHARED: Final = {"Tunnihind", "Server", "EUR/kWh", "Võrk 1", "Võrk 2", "Võrk 4", "Võrk 5"}
+SHARED: Final = {
+    "Tunnihind",
+    "Server",
+    "EUR/kWh",
+    "Võrk 1",
+    "Võrk 2",
+    "Võrk 4",
+    "Võrk 5",
+    "August",
+    "September",
+    "November",
+}
 # The form of prices for each network package and in each unit.
 FORMS_OF_PRICES: Final = [
     RowForm(day=date(2026, 11, 20), vat_percent=24, package=package, unit=unit) for package in Package for unit in Unit

@@ -15,7 +15,6 @@ from ..household.prices_now import PricesNow
 from ..prices.days import day_at
 from ..prices.timeline import Timeline, is_day_covered
 
-_KWH_PER_MWH: Final = 1_000
 _MARKET_DECIMALS: Final = 5
 _PART_DECIMALS: Final = 6
 _LEVEL_NUMBERS: Final = {level: place for place, level in enumerate(Level)}
@@ -45,7 +44,7 @@ class HouseholdColumns(PriceColumns):
     `tint` is the number of a price's colour: from 0 for cheap to 4 for expensive, and 5 for a price below zero. The
     bounds between the colours are computed from market prices that the server sends. If the server sends no such
     prices, the bounds divide the values of `price` into five groups of about equal size. `market` is the market price
-    in EUR/kWh without VAT: the settled price or the forecast's median.
+    in EUR/kWh without VAT, as it is billed: the settled price or the forecast's median.
 
     `charges` lists each set of fees once, even if the set applies in several periods. Each set in `charges` maps the
     names of fees to their amounts in EUR/kWh. The names of fees are margin, balancing, network, renewable, security and
@@ -72,9 +71,9 @@ def household_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -
     answer = prices.answer if prices.answer.step_s == paid["step"] else prices.answer.with_hourly_prices()
     level_of = _level_lookup(prices.zone, prices.level_prices, start, end)
     for instant, price in _starts_and_prices(paid):
-        eur_mwh = None if price is None else answer.market_price(instant)
-        market.append(None if eur_mwh is None else round(eur_mwh / _KWH_PER_MWH, _MARKET_DECIMALS))
-        charged.append(None if price is None else _index_or_append(charges, _fee_amounts(tariff.charges(instant))))
+        added, eur_mwh = tariff.charges(instant), None if price is None else answer.market_price(instant)
+        market.append(None if eur_mwh is None else round(added.market_part(eur_mwh), _MARKET_DECIMALS))
+        charged.append(None if price is None else _index_or_append(charges, _fee_amounts(added)))
     return HouseholdColumns(
         **paid,
         level=[None if price is None else level_of(instant) for instant, price in _starts_and_prices(paid)],

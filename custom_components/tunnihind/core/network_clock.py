@@ -1,18 +1,19 @@
-"""The hours of the network operator's day rate, night rate and peak rates."""
+"""The times at which the network operator's day rate, night rate and peak rates apply."""
 
-from datetime import date, datetime, time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
 from enum import StrEnum
 from typing import Final
 
 from .public_holidays import is_holiday
 
-_SATURDAY: Final = 5
+WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+"""The names of weekdays in forms, in the order of Python's `date.weekday()`."""
 
-DAY_RATE_STARTS: Final = time(7)
-DAY_RATE_ENDS: Final = time(22)
-_PEAK_MONTHS: Final = frozenset({11, 12, 1, 2, 3})
-_WORKDAY_MORNING_PEAK: Final = (time(9), time(12))
-_EVENING_PEAK: Final = (time(16), time(20))
+MONTHS: Final = range(1, 13)
+_WORKING_DAYS: Final = frozenset(range(5))
+_WINTER: Final = frozenset({11, 12, 1, 2, 3})
 
 
 class NetworkRatePeriod(StrEnum):
@@ -24,31 +25,58 @@ class NetworkRatePeriod(StrEnum):
     REST_DAY_PEAK = "rest_day_peak"
 
 
-def network_rate_period(wall: datetime, country: str, *, has_peaks: bool) -> NetworkRatePeriod:
-    """Return the class of hours that contains `wall`, a local time in `country` (ISO 3166).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateTimes:
+    """The months, weekdays and hours in which a rate applies. Monday is 0.
 
-    The day rate applies from 07 to 22 on working days, and the night rate at all other times. If `has_peaks` is true,
-    the peak hours from November to March have peak rates instead. On working days, the peaks are from 09 to 12 and from
-    16 to 20. On weekends and public holidays, the only peak is from 16 to 20.
+    The hours are [`starts`, `ends`). If `ends` is before `starts`, the hours from midnight to `ends` and from `starts`
+    to midnight count. If `on_holidays` is false, the rate doesn't apply on public holidays. If `in_winter_time` is
+    true, the clock that counts stays on winter time, so that in summer all hours are an hour later on people's clocks.
     """
-    is_rest_day = is_weekend(wall.date()) or is_holiday(wall.date(), country)
-    if has_peaks and wall.month in _PEAK_MONTHS:
-        if is_within(wall.time(), *_EVENING_PEAK):
-            return NetworkRatePeriod.REST_DAY_PEAK if is_rest_day else NetworkRatePeriod.PEAK
-        if not is_rest_day and is_within(wall.time(), *_WORKDAY_MORNING_PEAK):
-            return NetworkRatePeriod.PEAK
-    is_day = not is_rest_day and is_within(wall.time(), DAY_RATE_STARTS, DAY_RATE_ENDS)
-    return NetworkRatePeriod.DAY if is_day else NetworkRatePeriod.NIGHT
+
+    months: frozenset[int] = frozenset(MONTHS)
+    weekdays: frozenset[int] = _WORKING_DAYS
+    starts: time = time(7)
+    ends: time = time(22)
+    on_holidays: bool = False
+    in_winter_time: bool = False
+
+    def contain(self, wall: datetime, country: str) -> bool:
+        """Return whether the rate applies at `wall`, a local time in `country` (ISO 3166)."""
+        clock = wall - (wall.dst() or timedelta()) if self.in_winter_time else wall
+        return (
+            clock.month in self.months
+            and clock.weekday() in self.weekdays
+            and _is_within(clock.time(), self.starts, self.ends)
+            and (self.on_holidays or not is_holiday(clock.date(), country))
+        )
 
 
-def is_within(clock: time, starts: time, ends: time) -> bool:
-    """Return whether a time of day lies in [starts, ends).
+type RateClock = Iterable[tuple[NetworkRatePeriod, RateTimes]]
+"""The times of rates. Where two times overlap, the first counts. At all other times, the night rate applies."""
 
-    If `ends` is before `starts`, the range ends on the next day.
-    """
+DAY_RATE_TIMES: Final = RateTimes()
+"""The times of the day rate, if a household has not entered other times."""
+
+DAY_AND_NIGHT: Final[RateClock] = ((NetworkRatePeriod.DAY, DAY_RATE_TIMES),)
+"""The rate times of network packages."""
+
+WITH_PEAKS: Final[RateClock] = (
+    (NetworkRatePeriod.PEAK, RateTimes(months=_WINTER, starts=time(9), ends=time(12))),
+    (NetworkRatePeriod.PEAK, RateTimes(months=_WINTER, starts=time(16), ends=time(20))),
+    (
+        NetworkRatePeriod.REST_DAY_PEAK,
+        RateTimes(months=_WINTER, weekdays=frozenset(range(7)), starts=time(16), ends=time(20), on_holidays=True),
+    ),
+    *DAY_AND_NIGHT,
+)
+"""The rate times of network packages with peak rates. The peaks of working days come first."""
+
+
+def network_rate_period(wall: datetime, country: str, rates: RateClock) -> NetworkRatePeriod:
+    """Return the class of hours that contains `wall`, a local time in `country` (ISO 3166)."""
+    return next((period for period, times in rates if times.contain(wall, country)), NetworkRatePeriod.NIGHT)
+
+
+def _is_within(clock: time, starts: time, ends: time) -> bool:
     return starts <= clock < ends if starts <= ends else clock >= starts or clock < ends
-
-
-def is_weekend(day: date) -> bool:
-    """Return whether the day is a Saturday or a Sunday."""
-    return day.weekday() >= _SATURDAY

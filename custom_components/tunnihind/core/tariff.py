@@ -2,19 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, time
+from datetime import date, datetime
 from typing import Final
 
 from .market import ESTONIA, Market, rounded_price
-from .network_clock import (
-    DAY_RATE_ENDS,
-    DAY_RATE_STARTS,
-    NetworkRatePeriod,
-    is_weekend,
-    is_within,
-    network_rate_period,
-)
-from .public_holidays import is_holiday
+from .network_clock import DAY_AND_NIGHT, DAY_RATE_TIMES, WITH_PEAKS, NetworkRatePeriod, RateTimes, network_rate_period
 from .rates import FEE_RATES, NETWORK_RATES, DatedRate, NetworkRates, Package, Part, nearest_rate
 
 _KWH_PER_MWH: Final = 1_000
@@ -31,7 +23,9 @@ class TariffRow:
     """The fees in EUR/kWh that are added to the market price from `valid_from` on.
 
     If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction, or None if the default VAT rate
-    applies. `package` determines the hours of each network rate. For the parts in `parts_from_table`, the rates in
+    applies. `package` determines the hours of each network rate. For the package `OWN`, the day rate applies in
+    `day_rate_times`, and the night rate at all other times. If `negative_price_is_zero` is true, the supplier bills a
+    negative market price as zero. For the parts in `parts_from_table`, the rates in
     `rates.json` replace the row's figures. `compared_with_invoice_on` is the day on which the household last compared
     the rates of `rates.json` with an invoice, or `valid_from` if the row began only after this comparison.
     """
@@ -41,6 +35,8 @@ class TariffRow:
     package: Package = Package.OWN
     parts_from_table: frozenset[Part] = frozenset()
     compared_with_invoice_on: date | None = None
+    day_rate_times: RateTimes = DAY_RATE_TIMES
+    negative_price_is_zero: bool = False
     margin: float = 0.0
     balancing: float = 0.0
     network_day: float = 0.0
@@ -94,24 +90,30 @@ class Charges:
     """All charges that are added to the market price at one instant.
 
     `vat_rate` is the VAT rate on the market price, as a fraction. `are_fees_entered` is false if the household's first
-    row of fees applies only from a later date on.
+    row of fees applies only from a later date on. If `negative_price_is_zero` is true, a negative market price counts
+    as zero.
     """
 
     vat_rate: float
     charges: tuple[Charge, ...]
     are_fees_entered: bool = True
+    negative_price_is_zero: bool = False
+
+    def market_part(self, eur_mwh: float) -> float:
+        """Return the part of the household price that is the market price `eur_mwh` (EUR/MWh), in EUR/kWh."""
+        return (max(eur_mwh, 0.0) if self.negative_price_is_zero else eur_mwh) / _KWH_PER_MWH
 
     def price(self, eur_mwh: float) -> float:
         """Return the household price in EUR/kWh for a market price in EUR/MWh. The result has 4 decimals."""
         charges = sum(charge.eur_kwh + charge.vat for charge in self.charges)
-        return rounded_price(eur_mwh / _KWH_PER_MWH * (1 + self.vat_rate) + charges)
+        return rounded_price(self.market_part(eur_mwh) * (1 + self.vat_rate) + charges)
 
     def vat(self, eur_mwh: float) -> float:
         """Return the VAT on the market price `eur_mwh` (EUR/MWh) and on the charges, in EUR/kWh.
 
         The result doesn't contain VAT that a charge already includes.
         """
-        return eur_mwh / _KWH_PER_MWH * self.vat_rate + sum(charge.vat for charge in self.charges)
+        return self.market_part(eur_mwh) * self.vat_rate + sum(charge.vat for charge in self.charges)
 
     @property
     def unknown_parts(self) -> tuple[Part, ...]:
@@ -131,18 +133,13 @@ class Tariff:
     `rows` are in the order of their dates. `zone` is the zone whose clock, VAT law and public holidays apply.
     `chosen_vat_rate` is the VAT rate that the server's operator chose for all dates, as a fraction. On dates without a
     row of fees, and for rows without a VAT rate, `chosen_vat_rate` applies, or the legal rate if `chosen_vat_rate` is
-    None. If `fees_include_vat` is true, the figures of the rows include VAT. The fields from `day_rate_starts` to
-    `holidays_at_night_rate` apply only to the package `OWN`.
+    None. If `fees_include_vat` is true, the figures of the rows include VAT.
     """
 
     zone: Market = ESTONIA
     chosen_vat_rate: float | None = None
     rows: Sequence[TariffRow] = ()
     fees_include_vat: bool = False
-    day_rate_starts: time = DAY_RATE_STARTS
-    day_rate_ends: time = DAY_RATE_ENDS
-    weekends_at_night_rate: bool = True
-    holidays_at_night_rate: bool = True
     # The charges of a period are cached, because the same charges are added to all three percentiles of a forecast.
     _charges_at: dict[int, Charges] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -178,7 +175,11 @@ class Tariff:
             return Charges(vat_rate, (), are_fees_entered=not self.rows)
         network_vat_rate = self._vat_rate(row, wall.date(), on_network=True)
         rates = {part: vat_rate if part in _BILLED_BY_SUPPLIER else network_vat_rate for part in Part}
-        return Charges(vat_rate, tuple(self._charge(part, row, wall, rates[part]) for part in Part))
+        return Charges(
+            vat_rate,
+            tuple(self._charge(part, row, wall, rates[part]) for part in Part),
+            negative_price_is_zero=row.negative_price_is_zero,
+        )
 
     def table_rates(self, day: date) -> dict[Part, DatedRate[NetworkRates] | DatedRate[float]]:
         """Return the rate of `rates.json` that is used on `day` for each part of the price that follows the table.
@@ -238,20 +239,15 @@ class Tariff:
 
     def _network_charge(self, row: TariffRow, wall: datetime, vat_rate: float) -> Charge:
         if row.package is Package.OWN:
-            period = NetworkRatePeriod.NIGHT if self._is_night_rate(wall) else NetworkRatePeriod.DAY
+            times = ((NetworkRatePeriod.DAY, row.day_rate_times),)
+            period = network_rate_period(wall, self.zone.country, times)
         else:
             entry = nearest_rate(NETWORK_RATES[row.package], wall.date())
-            period = network_rate_period(wall, self.zone.country, has_peaks=entry.rate.peak is not None)
+            times = DAY_AND_NIGHT if entry.rate.peak is None else WITH_PEAKS
+            period = network_rate_period(wall, self.zone.country, times)
             if Part.NETWORK in row.parts_from_table:
                 return _network_charge(entry.rate, period, vat_rate, _CENTS, is_known=entry.applies_on(wall.date()))
         return _network_charge(row.network_rates, period, self._added_vat_rate(vat_rate))
-
-    def _is_night_rate(self, wall: datetime) -> bool:
-        if self.weekends_at_night_rate and is_weekend(wall.date()):
-            return True
-        if self.holidays_at_night_rate and is_holiday(wall.date(), self.zone.country):
-            return True
-        return not is_within(wall.time(), self.day_rate_starts, self.day_rate_ends)
 
 
 def _network_charge(

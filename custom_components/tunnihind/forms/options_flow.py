@@ -17,7 +17,7 @@ from homeassistant.helpers.selector import (
 from ..client.clock import home_assistant_now
 from ..const import CONF_CHEAP_HOURS, CONF_HOURS_AHEAD, DEFAULT_CHEAP_HOURS, DEFAULT_HOURS_AHEAD
 from ..coordinator import TunnihindCoordinator
-from ..prices.billing import BILLED_BY, LEVELS_BY, RESOLUTION, SELLING, Resolution, billing_from
+from ..prices.billing import BILLED_BY, LEVELS_BY, NEGATIVE_IS_ZERO, RESOLUTION, SELLING, Resolution, billing_from
 from ..prices.units import CONF_UNIT, Unit, unit_of
 from ..prices.zones import zone_of
 from .fields import choice_field, count_field, price_field
@@ -55,6 +55,7 @@ def selling_form(unit: Unit) -> vol.Schema:
             vol.Required(RESOLUTION, default=Resolution.QUARTER.value): choice_field(Resolution, "sold_by"),
             vol.Optional(MARGIN): deduction,
             vol.Optional(BALANCING): deduction,
+            vol.Required(NEGATIVE_IS_ZERO, default=False): BooleanSelector(),
             vol.Optional(VALID_FROM): DateSelector(),
         }
     )
@@ -67,8 +68,8 @@ def _shown_selling_values(options: Mapping[str, Any], unit: Unit) -> dict[str, A
         return {}
     newest = contract[ROWS][-1]
     figures = {key: unit.from_cents(newest[key]) for key in (MARGIN, BALANCING)}
-    dated = {VALID_FROM: newest[VALID_FROM]} if newest.get(VALID_FROM) else {}
-    return {SELLS: True, RESOLUTION: contract[RESOLUTION], **figures, **dated}
+    others = {key: newest[key] for key in (NEGATIVE_IS_ZERO, VALID_FROM) if newest.get(key)}
+    return {SELLS: True, RESOLUTION: contract[RESOLUTION], **figures, **others}
 
 
 def _options_with_selling(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
@@ -81,8 +82,7 @@ def _options_with_selling(options: Mapping[str, Any], typed: Mapping[str, Any], 
     if not typed[SELLS]:
         return others
     row: dict[str, Any] = {key: unit.to_cents(float(typed.get(key) or 0)) for key in (MARGIN, BALANCING)}
-    if typed.get(VALID_FROM):
-        row[VALID_FROM] = typed[VALID_FROM]
+    row |= {key: typed[key] for key in (NEGATIVE_IS_ZERO, VALID_FROM) if typed.get(key)}
     rows = rows_without(options.get(SELLING, {}).get(ROWS, ()), row_name(row))
     return {**others, SELLING: {RESOLUTION: typed[RESOLUTION], ROWS: ordered_rows([*rows, row])}}
 

@@ -7,7 +7,7 @@ the table's later figures for this part apply automatically. The options store f
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, time
 from typing import Any, Final
 
 import voluptuous as vol
@@ -22,10 +22,20 @@ from homeassistant.helpers.selector import (
 
 from ..choices import words
 from ..core.market import ESTONIA, Market
-from ..core.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
+from ..core.network_clock import MONTHS, WEEKDAYS
 from ..core.rates import DatedRate, NetworkRates, Package, Part, RateTable, nearest_rate, rate_table_of
+from ..prices.billing import NEGATIVE_IS_ZERO
+from ..prices.tariff_options import (
+    DAY_ENDS,
+    DAY_MONTHS,
+    DAY_STARTS,
+    DAY_WEEKDAYS,
+    DEFAULT_DAY_RATE,
+    HOLIDAYS_AT_NIGHT_RATE,
+    IN_WINTER_TIME,
+)
 from ..prices.units import Unit, figure_in_language
-from .fields import NumberField, foldable_section, number_field, price_field
+from .fields import NumberField, choice_field, foldable_section, number_field, price_field
 
 ROWS: Final = "rows"
 VALID_FROM: Final = "valid_from"
@@ -40,12 +50,10 @@ SUPPLY: Final = "supply"
 NETWORK: Final = "network"
 LEVIES: Final = "levies"
 FEES_INCLUDE_VAT: Final = "fees_include_vat"
-DAY_STARTS: Final = "day_rate_starts"
-DAY_ENDS: Final = "day_rate_ends"
 
 type Row = Mapping[str, Any]
 """A row of fees in the entry's options."""
-type _Field = NumberField | BooleanSelector | TimeSelector
+type _Field = NumberField | BooleanSelector | SelectSelector | TimeSelector
 
 _PERCENT: Final = 100
 # The form rounds figures of the rate table to this many decimals, because VAT adds decimals.
@@ -63,25 +71,29 @@ _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# The settings that apply to all rows of fees, by section of the form. The form for a network package doesn't ask
-# when the day rate applies, because the network operator has fixed the hours.
+# The settings that apply to all rows of fees, by section of the form.
 _SHARED_FIELDS: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
+    NETWORK: {},
+    LEVIES: {},
+}
+SHARED_DEFAULTS: Final[Mapping[str, Any]] = {FEES_INCLUDE_VAT: False}
+
+# The settings of one row besides its figures, by section of the form. The form for a network package doesn't ask when
+# the day rate applies, because the network operator has fixed the times.
+_ROW_SETTINGS: Final[Mapping[str, Mapping[str, _Field]]] = {
+    SUPPLY: {NEGATIVE_IS_ZERO: BooleanSelector()},
     NETWORK: {
+        DAY_MONTHS: choice_field(map(str, MONTHS), "months", multiple=True),
+        DAY_WEEKDAYS: choice_field(WEEKDAYS, "weekdays", multiple=True),
         DAY_STARTS: TimeSelector(),
         DAY_ENDS: TimeSelector(),
-        "weekends_at_night_rate": BooleanSelector(),
-        "holidays_at_night_rate": BooleanSelector(),
+        HOLIDAYS_AT_NIGHT_RATE: BooleanSelector(),
+        IN_WINTER_TIME: BooleanSelector(),
     },
     LEVIES: {},
 }
-SHARED_DEFAULTS: Final[Mapping[str, Any]] = {
-    FEES_INCLUDE_VAT: False,
-    DAY_STARTS: DAY_RATE_STARTS.isoformat(),
-    DAY_ENDS: DAY_RATE_ENDS.isoformat(),
-    "weekends_at_night_rate": True,
-    "holidays_at_night_rate": True,
-}
+_ROW_DEFAULTS: Final[Mapping[str, Any]] = {NEGATIVE_IS_ZERO: False, **DEFAULT_DAY_RATE}
 
 
 def row_name(row: Row) -> str:
@@ -115,6 +127,14 @@ def _merged_figures(user_input: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in user_input.items():
         figures |= value if key in _SHARED_FIELDS else {key: value}
     return figures
+
+
+def day_rate_errors(figures: Mapping[str, Any]) -> dict[str, str]:
+    """Return the form's error if the day rate would apply at no time."""
+    settings = {**DEFAULT_DAY_RATE, **figures}
+    starts, ends = (time.fromisoformat(settings[key]) for key in (DAY_STARTS, DAY_ENDS))
+    applies = settings[DAY_MONTHS] and settings[DAY_WEEKDAYS] and starts != ends
+    return {} if applies else {NETWORK: "no_day_rate"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +175,9 @@ class RowForm:
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, shared in self._shared_fields.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row_fields(name).items()}
+            figures |= {
+                vol.Required(key, default=_ROW_DEFAULTS[key]): field for key, field in self._row_settings(name).items()
+            }
             figures |= {vol.Required(key): field for key, field in shared.items()}
             fields[vol.Required(name)] = foldable_section(figures, unfolded=True)
         return vol.Schema(fields)
@@ -164,11 +187,12 @@ class RowForm:
         vat = {VAT_PERCENT: _VAT_FIELD} if name == SUPPLY else {}
         return vat | {key: price_field(self.unit, lowest.get(key, 0), _MAX_CENTS) for key in self._fee_names(name)}
 
+    def _row_settings(self, name: str) -> Mapping[str, _Field]:
+        return {} if name == NETWORK and self.package is not Package.OWN else _ROW_SETTINGS[name]
+
     @property
     def _shared_fields(self) -> Mapping[str, Mapping[str, _Field]]:
-        if not self.with_shared_settings:
-            return {name: {} for name in _SHARED_FIELDS}
-        return _SHARED_FIELDS if self.package is Package.OWN else {**_SHARED_FIELDS, NETWORK: {}}
+        return _SHARED_FIELDS if self.with_shared_settings else {name: {} for name in _SHARED_FIELDS}
 
     def _fee_names(self, name: str) -> tuple[str, ...]:
         has_peaks = self.package is not Package.OWN and self._network_rates.peak is not None
@@ -181,10 +205,11 @@ class RowForm:
     def shown_values(self, figures: Mapping[str, Any]) -> dict[str, Any]:
         """Convert the fees in `figures` from c/kWh to the form's unit, and group the form's figures by section."""
         shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
+        shown = {**_ROW_DEFAULTS, **shown}
         sections = {
             name: {
                 key: shown[key]
-                for key in (*self._row_fields(name), *self._shared_fields[name])
+                for key in (*self._row_fields(name), *self._row_settings(name), *self._shared_fields[name])
                 if shown.get(key) is not None
             }
             for name in _SHARED_FIELDS
@@ -259,12 +284,14 @@ class RowForm:
     def row_from_figures(self, figures: Mapping[str, Any]) -> Row:
         """Return the row of fees that the options store for the entered `figures`.
 
-        A blank fee becomes 0. A VAT rate that equals the default rate is left out. If a part's figures equal the rate
-        table's figures for the form's date, the part follows the table. If the source of such a figure was last read
-        more than a year before the form's date, `compared_on` is the form's date.
+        A blank fee becomes 0. A VAT rate or a setting that equals its default is left out. If a part's figures equal
+        the rate table's figures for the form's date, the part follows the table. If the source of such a figure was
+        last read more than a year before the form's date, `compared_on` is the form's date.
         """
         asked = [key for name in _SHARED_FIELDS for key in self._fee_names(name)]
         row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in asked}
+        settings = {key: figures[key] for name in _ROW_SETTINGS for key in self._row_settings(name) if key in figures}
+        row |= {key: value for key, value in settings.items() if value != _ROW_DEFAULTS[key]}
         if self.package is not Package.OWN:
             row[PACKAGE] = self.package.value
         if followed := [part for part in Part if self._follows_table(part, row)]:

@@ -8,7 +8,7 @@ entity: its name lists the price's parts, and its state is the price.
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, time
+from datetime import date
 from typing import Any, Final, Self, override
 
 import voluptuous as vol
@@ -33,22 +33,19 @@ from ..prices.tariff_options import tariff_from
 from ..prices.units import Unit, unit_of
 from .reader import language_of_reader
 from .tariff_form import (
-    DAY_ENDS,
-    DAY_STARTS,
     FEES_INCLUDE_VAT,
-    NETWORK,
     PACKAGE,
     ROWS,
     SHARED_DEFAULTS,
     VALID_FROM,
     Row,
     RowForm,
+    day_rate_errors,
     ordered_rows,
     row_name,
     shared_settings_of,
 )
 
-_KWH_PER_MWH: Final = 1_000
 # The parts of a price in the preview that are not in `Part`.
 MARKET: Final = "market"
 VAT: Final = "vat"
@@ -133,7 +130,7 @@ def price_parts(charges: Charges, market: float | None) -> dict[str, float]:
 
     Parts that are 0 are left out, but a known market price is always listed.
     """
-    lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
+    lines = {MARKET: charges.market_part(market or 0.0)}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
     lines[VAT] = charges.vat(market or 0.0)
     return {line: eur_kwh for line, eur_kwh in lines.items() if eur_kwh or (line == MARKET and market is not None)}
@@ -260,7 +257,7 @@ class TariffFlow(ConfigEntryBaseFlow):
         carried = form.adapted_figures(earlier_form, figures, fees_include_vat=shared[FEES_INCLUDE_VAT])
         if form.package is not earlier_form.package or carried != figures:
             return {}, self._show_form(step_id, form.shown_values({**shared, **carried}))
-        if errors := {**_date_errors(figures, others), **_day_rate_errors(shared)}:
+        if errors := {**_date_errors(figures, others), **day_rate_errors(figures)}:
             return {}, self._show_form(step_id, user_input, errors)
         kept = shared if form.with_shared_settings else {}
         return {**kept, ROWS: ordered_rows([*others, form.row_from_figures(figures)])}, None
@@ -310,8 +307,3 @@ class TariffFlow(ConfigEntryBaseFlow):
 def _date_errors(figures: Mapping[str, Any], others: Sequence[Row]) -> dict[str, str]:
     taken = any(row_name(row) == row_name(figures) for row in others)
     return {VALID_FROM: "date_taken"} if taken else {}
-
-
-def _day_rate_errors(shared: Mapping[str, Any]) -> dict[str, str]:
-    starts, ends = (time.fromisoformat(shared[key]) for key in (DAY_STARTS, DAY_ENDS))
-    return {NETWORK: "no_day_rate"} if starts == ends else {}

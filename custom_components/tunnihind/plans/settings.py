@@ -9,10 +9,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from ..core.market import ESTONIA, HOUR_S, QUARTER_S, Market
+from ..core.network_clock import WEEKDAYS
 from .solver import round_up_to_quarter
-
-WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-"""The names of weekdays in a plan's form, in the order of Python's `date.weekday()`."""
 
 _DEFAULT_DURATION_MIN: Final = 180
 LONGEST_DURATION_MIN: Final = 1_440

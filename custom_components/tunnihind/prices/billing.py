@@ -12,6 +12,7 @@ BILLED_BY: Final = "billed_by"
 LEVELS_BY: Final = "levels_by"
 SELLING: Final = "selling"
 RESOLUTION: Final = "resolution"
+NEGATIVE_IS_ZERO: Final = "negative_price_is_zero"
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 
@@ -63,12 +64,14 @@ def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0
 class Deductions:
     """The amounts in EUR/kWh that the buyer deducts from the market price. They apply from `valid_from` on.
 
-    If `valid_from` is None, the deductions have always applied.
+    If `valid_from` is None, the deductions have always applied. If `negative_price_is_zero` is true, the buyer counts a
+    negative market price as zero.
     """
 
     valid_from: date | None = None
     margin: float = 0.0
     balancing: float = 0.0
+    negative_price_is_zero: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +94,8 @@ class SellingContract:
         day = self.zone.local_time(start).date()
         begun = [one for one in self.deductions if one.valid_from is None or one.valid_from <= day]
         applying = begun[-1] if begun else Deductions()
-        return selling_price(eur_mwh, margin=applying.margin, balancing=applying.balancing)
+        billed = max(eur_mwh, 0.0) if applying.negative_price_is_zero else eur_mwh
+        return selling_price(billed, margin=applying.margin, balancing=applying.balancing)
 
 
 def selling_contract_from(options: Mapping[str, Any], zone: Market) -> SellingContract | None:
@@ -107,6 +111,7 @@ def selling_contract_from(options: Mapping[str, Any], zone: Market) -> SellingCo
             valid_from=date.fromisoformat(row["valid_from"]) if row.get("valid_from") else None,
             margin=row.get("margin", 0.0) / _CENTS,
             balancing=row.get("balancing", 0.0) / _CENTS,
+            negative_price_is_zero=row.get(NEGATIVE_IS_ZERO, False),
         )
         for row in contract.get("rows", ())
     )

@@ -34,18 +34,20 @@ FOLLOWS = ["balancing", "renewable", "security", "excise"]
 OCTOBER = "2026-10-14T10:20:00+03:00"
 BASE = {**NO_FEES, "margin": 0.5}
 NEW_YEAR = {**NO_FEES, "margin": 0.7, "valid_from": "2027-01-01"}
-CONTRACT = {
-    "fees_include_vat": False,
+CONTRACT = {"fees_include_vat": False}
+NETWORK = {
+    "day_rate_months": [str(month) for month in range(1, 13)],
+    "day_rate_weekdays": ["mon", "tue", "wed", "thu", "fri"],
     "day_rate_starts": "07:00:00",
     "day_rate_ends": "22:00:00",
-    "weekends_at_night_rate": True,
     "holidays_at_night_rate": True,
+    "day_rate_in_winter_time": False,
 }
-NETWORK = {key: value for key, value in CONTRACT.items() if key != "fees_include_vat"}
-BLANK: dict[str, Any] = {"supply": {"fees_include_vat": False}, "network": NETWORK, "levies": {}}
+SUPPLY = {"negative_price_is_zero": False, **CONTRACT}
+BLANK: dict[str, Any] = {"supply": SUPPLY, "network": NETWORK, "levies": {}}
 BLANK_ROW: dict[str, Any] = {"supply": {}, "network": {}, "levies": {}}
 FILLED: dict[str, Any] = {
-    "supply": {"vat_percent": 22, "margin": 0.5, "fees_include_vat": True},
+    "supply": {**SUPPLY, "vat_percent": 22, "margin": 0.5, "fees_include_vat": True},
     "network": {**NETWORK, "network_day": 4.1, "network_night": 2.3, "day_rate_starts": "08:00:00"},
     "levies": {"excise": 0.2, "renewable": 0.8},
 }
@@ -125,7 +127,7 @@ async def test_the_form_of_another_zone_starts_with_its_vat_and_nothing_of_eston
     form = await choose(hass, "prices", entry=entry_of(NOBODY, zone=zone))
     assert form["data_schema"] is not None
     assert "package" not in fields_of(form["data_schema"].schema)
-    assert shown(form) == {"supply": {"vat_percent": vat, "fees_include_vat": False}, "network": NETWORK}
+    assert shown(form) == {"supply": {"vat_percent": vat, **SUPPLY}, "network": NETWORK}
     said = placeholders_of(form)
     assert (said["figures"], said["dispute"]) == ("Enter the figures of your own invoices.", "")
     typed = {
@@ -144,7 +146,7 @@ async def test_the_form_starts_with_the_table_and_the_laws_vat_and_follows_them_
     assert form["step_id"] == "edit_row"
     assert shown(form) == {
         "package": "own",
-        "supply": {"vat_percent": 24.0, "fees_include_vat": False, "balancing": 0.373},
+        "supply": {**SUPPLY, "vat_percent": 24.0, "balancing": 0.373},
         "network": NETWORK,
         "levies": {"renewable": 0.84, "security": 0.758, "excise": 0.307},
     }
@@ -309,10 +311,10 @@ async def test_typed_figures_are_stored_in_cents_and_percent_and_shown_again(has
     assert result["data"] == {
         **CONTRACT,
         "fees_include_vat": True,
-        "day_rate_starts": "08:00:00",
         "rows": [
             {
                 **NO_FEES,
+                "day_rate_starts": "08:00:00",
                 "valid_from": "2026-01-01",
                 "vat_percent": 22,
                 "margin": 0.5,
@@ -392,8 +394,8 @@ async def test_a_choice_is_stored_beside_the_other_options(
             {"rows": [BASE, {**NEW_YEAR, "vat_percent": 9}]},
             {
                 "package": "own",
-                "supply": {"vat_percent": 9, "margin": 0.7, "balancing": 0.0},
-                "network": {"network_day": 0.0, "network_night": 0.0},
+                "supply": {"vat_percent": 9, "margin": 0.7, "balancing": 0.0, "negative_price_is_zero": False},
+                "network": {**NETWORK, "network_day": 0.0, "network_night": 0.0},
                 "levies": {"renewable": 0.0, "security": 0.0, "excise": 0.0},
             },
         ),
@@ -431,10 +433,21 @@ BOTH: Final = {"rows": [BASE, NEW_YEAR]}
             "edit_row",
             {"network": "no_day_rate"},
         ),
+        *(
+            ("prices", {}, [{**BLANK, "network": {**NETWORK, chosen: []}}], "edit_row", {"network": "no_day_rate"})
+            for chosen in ("day_rate_months", "day_rate_weekdays")
+        ),
         (
             "add_row",
             BOTH,
-            [{**BLANK_ROW, "supply": {"margin": 0.9}, "valid_from": "2027-01-01"}],
+            [
+                {
+                    "supply": {"margin": 0.9, "negative_price_is_zero": False},
+                    "network": NETWORK,
+                    "levies": {},
+                    "valid_from": "2027-01-01",
+                }
+            ],
             "add_row",
             {"valid_from": "date_taken"},
         ),
@@ -511,13 +524,14 @@ async def test_the_number_of_cheap_hours_is_kept_as_a_whole_number(hass: HomeAss
 
 async def test_the_buyers_deductions_are_stored_in_cents_by_date(hass: HomeAssistant) -> None:
     typed = {"sells": True, "resolution": "quarter", "margin": 0.008}
+    dated = {"valid_from": "2027-01-01", "negative_price_is_zero": True}
     first = await submit(hass, await choose(hass, "selling", {"unit": "euros"}), typed)
     beginning = {"margin": 0.8, "balancing": 0.0}
     assert first["data"]["selling"] == {"resolution": "quarter", "rows": [beginning]}
     form = await choose(hass, "selling", {"selling": first["data"]["selling"]})
     assert shown(form) == {"sells": True, "resolution": "quarter", **beginning}
-    later = await submit(hass, form, {**typed, "margin": 1, "balancing": 0.5, "valid_from": "2027-01-01"})
-    new_year = {"margin": 1.0, "balancing": 0.5, "valid_from": "2027-01-01"}
+    later = await submit(hass, form, {**typed, "margin": 1, "balancing": 0.5, **dated})
+    new_year = {"margin": 1.0, "balancing": 0.5, **dated}
     assert later["data"]["selling"]["rows"] == [beginning, new_year]
     form = await choose(hass, "selling", {"selling": later["data"]["selling"]})
     assert shown(form) == {"sells": True, "resolution": "quarter", **new_year}

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.core.market import ESTONIA
+from custom_components.tunnihind.core.network_clock import RateTimes
 from custom_components.tunnihind.core.rates import Part
 from custom_components.tunnihind.core.tariff import Tariff, TariffRow
 from custom_components.tunnihind.ledger import settled_prices
@@ -34,9 +35,14 @@ QUARTERS = [HOUR + i * QUARTER_S for i in range(4)]
 
 # A household without VAT that pays a cent on top of the market's price, and four between 09:15 and 09:30.
 CONTRACT = Tariff(
-    rows=[TariffRow(vat_rate=0.0, network_day=0.04, network_night=0.01)],
-    day_rate_starts=time(9, 15),
-    day_rate_ends=time(9, 30),
+    rows=[
+        TariffRow(
+            vat_rate=0.0,
+            network_day=0.04,
+            network_night=0.01,
+            day_rate_times=RateTimes(starts=time(9, 15), ends=time(9, 30)),
+        )
+    ]
 )
 
 

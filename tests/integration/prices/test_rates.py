@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from custom_components.tunnihind.core.network_clock import NetworkRatePeriod, network_rate_period
+from custom_components.tunnihind.core.network_clock import WITH_PEAKS, NetworkRatePeriod, network_rate_period
 from custom_components.tunnihind.core.rates import FEE_RATES, NETWORK_RATES, Package, Part, nearest_rate
 from custom_components.tunnihind.core.tariff import Tariff, TariffRow
 from tests.support.household.home import instant
@@ -141,8 +141,7 @@ def test_before_the_table_begins_the_nearest_entry_is_the_first() -> None:
 @pytest.mark.parametrize("day", ["2027-03-28", "2026-10-25"])
 def test_on_the_days_the_clocks_change_the_hours_are_those_of_the_wall(day: str) -> None:
     at = {
-        hour: network_rate_period(datetime.fromisoformat(f"{day}T{hour:02}:00"), "EE", has_peaks=True)
-        for hour in range(24)
+        hour: network_rate_period(datetime.fromisoformat(f"{day}T{hour:02}:00"), "EE", WITH_PEAKS) for hour in range(24)
     }
     peak = range(16, 20) if day == "2027-03-28" else range(0)
     assert [hour for hour, now in at.items() if now is NetworkRatePeriod.REST_DAY_PEAK] == list(peak)

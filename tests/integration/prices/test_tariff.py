@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.core.market import HOUR_S
+from custom_components.tunnihind.core.network_clock import RateTimes
 from custom_components.tunnihind.core.rates import FEE_RATES, Package, Part
 from custom_components.tunnihind.core.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.tariff_options import tariff_from
@@ -38,10 +39,16 @@ rows = st.builds(
 DAY_AND_NIGHT = TariffRow(network_day=1.0, network_night=0.5)
 
 
-def at_rate(moment: str, **settings: Any) -> str:  # noqa: ANN401  the fields of a tariff
+ALL_WEEK = frozenset(range(7))
+
+
+def day_and_night(**times: Any) -> Tariff:  # noqa: ANN401  the fields of `RateTimes`
+    return Tariff(chosen_vat_rate=0.0, rows=[replace(DAY_AND_NIGHT, day_rate_times=RateTimes(**times))])
+
+
+def at_rate(moment: str, **times: Any) -> str:  # noqa: ANN401  the fields of `RateTimes`
     """Return the network's rate in the hour that starts then."""
-    tariff = Tariff(chosen_vat_rate=0.0, rows=[DAY_AND_NIGHT], **settings)
-    return {1.0: "day", 0.5: "night"}[tariff.price(0.0, instant(moment))]
+    return {1.0: "day", 0.5: "night"}[day_and_night(**times).price(0.0, instant(moment))]
 
 
 @given(eur_mwh, hour_starts)
@@ -172,7 +179,7 @@ def test_the_day_rate_follows_tallinns_clock(moment: str, rate: str) -> None:
 )
 def test_estonias_public_holidays_are_at_the_night_rate(moment: str, holidays: str, without: str) -> None:
     assert at_rate(moment) == holidays
-    assert at_rate(moment, holidays_at_night_rate=False) == without
+    assert at_rate(moment, on_holidays=True) == without
 
 
 @pytest.mark.parametrize(
@@ -186,11 +193,11 @@ def test_estonias_public_holidays_are_at_the_night_rate(moment: str, holidays: s
     ],
 )
 def test_weekends_may_have_the_day_rate(moment: str, rate: str) -> None:
-    assert at_rate(moment, weekends_at_night_rate=False) == rate
+    assert at_rate(moment, weekdays=ALL_WEEK) == rate
 
 
 def test_the_weekend_ends_at_tallinns_midnight() -> None:
-    early = {"day_rate_starts": time(0), "day_rate_ends": time(5)}
+    early = {"starts": time(0), "ends": time(5)}
     assert at_rate("2026-01-18T23:00:00+02:00", **early) == "night"
     assert at_rate("2026-01-19T00:00:00+02:00", **early) == "day"
 
@@ -199,7 +206,7 @@ def test_the_weekend_ends_at_tallinns_midnight() -> None:
     ("wall", "rate"), [("21", "night"), ("22", "day"), ("23", "day"), ("05", "day"), ("06", "night")]
 )
 def test_a_day_rate_may_reach_over_midnight(wall: str, rate: str) -> None:
-    over_midnight = {"day_rate_starts": time(22), "day_rate_ends": time(6)}
+    over_midnight = {"starts": time(22), "ends": time(6)}
     assert at_rate(f"2026-01-14T{wall}:00:00+02:00", **over_midnight) == rate
 
 
@@ -208,7 +215,7 @@ def test_a_day_rate_may_reach_over_midnight(wall: str, rate: str) -> None:
     [("2026-03-29T00:00:00+02:00", 23), ("2026-10-25T00:00:00+03:00", 25)],
 )
 def test_on_the_days_the_clocks_change_the_day_rate_has_its_fifteen_hours(day: str, hours: int) -> None:
-    tariff = Tariff(chosen_vat_rate=0.0, rows=[DAY_AND_NIGHT], weekends_at_night_rate=False)
+    tariff = day_and_night(weekdays=ALL_WEEK)
     paid = [tariff.price(0.0, instant(day) + place * HOUR_S) for place in range(hours)]
     assert paid.count(1.0) == 15
     assert paid.index(1.0) == hours - 17
@@ -216,9 +223,7 @@ def test_on_the_days_the_clocks_change_the_day_rate_has_its_fifteen_hours(day: s
 
 @given(hour_starts)
 def test_night_and_day_rate_follow_the_wall_clock_in_every_hour_of_six_years(start: int) -> None:
-    tariff = Tariff(
-        chosen_vat_rate=0.0, rows=[DAY_AND_NIGHT], weekends_at_night_rate=False, holidays_at_night_rate=False
-    )
+    tariff = day_and_night(weekdays=ALL_WEEK, on_holidays=True)
     assert tariff.price(0.0, start) == (1.0 if 7 <= ESTONIA.local_time(start).hour < 22 else 0.5)
 
 
@@ -226,14 +231,21 @@ def test_options_are_in_cents_and_percent() -> None:
     tariff = tariff_from(
         {
             "rows": [
-                {"valid_from": "2026-07-01", "vat_percent": 24.0, "margin": 1.0},
+                {
+                    "valid_from": "2026-07-01",
+                    "vat_percent": 24.0,
+                    "margin": 1.0,
+                    "negative_price_is_zero": True,
+                    "day_rate_months": ["1", "12"],
+                    "day_rate_weekdays": ["mon", "sat"],
+                    "day_rate_starts": "08:00:00",
+                    "day_rate_ends": "23:00",
+                    "holidays_at_night_rate": False,
+                    "day_rate_in_winter_time": True,
+                },
                 {"margin": 0.5, "network_day": 4.0, "network_night": 2.0, "excise": 0.2, "renewable": 0.8},
             ],
             "fees_include_vat": True,
-            "day_rate_starts": "08:00:00",
-            "day_rate_ends": "23:00:00",
-            "weekends_at_night_rate": False,
-            "holidays_at_night_rate": False,
         },
         chosen_vat_rate=0.22,
     )
@@ -241,13 +253,22 @@ def test_options_are_in_cents_and_percent() -> None:
         chosen_vat_rate=0.22,
         rows=[
             TariffRow(margin=0.005, network_day=0.04, network_night=0.02, excise=0.002, renewable=0.008),
-            TariffRow(valid_from=date(2026, 7, 1), vat_rate=0.24, margin=0.01),
+            TariffRow(
+                valid_from=date(2026, 7, 1),
+                vat_rate=0.24,
+                margin=0.01,
+                negative_price_is_zero=True,
+                day_rate_times=RateTimes(
+                    months=frozenset({1, 12}),
+                    weekdays=frozenset({0, 5}),
+                    starts=time(8),
+                    ends=time(23),
+                    on_holidays=True,
+                    in_winter_time=True,
+                ),
+            ),
         ],
         fees_include_vat=True,
-        day_rate_starts=time(8),
-        day_rate_ends=time(23),
-        weekends_at_night_rate=False,
-        holidays_at_night_rate=False,
     )
 
 

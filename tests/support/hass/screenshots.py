@@ -47,10 +47,6 @@ async def pay_fees(real_home: RealHome) -> None:
         "network": {
             "network_day": 3.69,
             "network_night": 2.1,
-            "day_rate_starts": "07:00:00",
-            "day_rate_ends": "22:00:00",
-            "weekends_at_night_rate": True,
-            "holidays_at_night_rate": True,
         },
         "levies": {"excise": 0.307, "renewable": 0.84},
     }

@@ -141,10 +141,6 @@ async def change_prices(
         "network": {
             "network_day": network,
             "network_night": network,
-            "day_rate_starts": "07:00:00",
-            "day_rate_ends": "22:00:00",
-            "weekends_at_night_rate": True,
-            "holidays_at_night_rate": True,
         },
         "levies": {"excise": levies, "renewable": levies},
     }
