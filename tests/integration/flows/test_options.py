@@ -331,6 +331,23 @@ async def test_typed_figures_are_stored_in_cents_and_percent_and_shown_again(has
     assert again == {**expected, "package": "own", "valid_from": "2026-01-01"}
 
 
+async def test_the_season_of_a_network_fee_is_stored_with_its_row_and_shown_again(hass: HomeAssistant) -> None:
+    season = {
+        "day_rate_months": ["11", "12", "1", "2", "3"],
+        "day_rate_weekdays": ["mon", "tue", "wed", "thu", "fri", "sat"],
+        "holidays_at_night_rate": False,
+        "day_rate_in_winter_time": True,
+    }
+    entry = entry_of(NOBODY, zone="FI")
+    network = {**NETWORK, **season, "network_day": 9.0, "network_night": 5.0}
+    typed = {**BLANK, "supply": {**SUPPLY, "negative_price_is_zero": True}, "network": network}
+    [row] = (await choose(hass, "prices", answers=[typed], entry=entry))["data"]["rows"]
+    assert row == {**NO_FEES, **season, "network_day": 9.0, "network_night": 5.0, "negative_price_is_zero": True}
+    again = shown(await choose(hass, "add_row", entry=entry))
+    assert again["network"] == network
+    assert again["supply"]["negative_price_is_zero"] is True
+
+
 def supply(**figures: float) -> dict[str, Any]:
     return {**BLANK, "supply": {**BLANK["supply"], **figures}}
 
