@@ -239,8 +239,8 @@ class Tariff:
 
     def _network_charge(self, row: TariffRow, wall: datetime, vat_rate: float) -> Charge:
         if row.package is Package.OWN:
-            times = ((NetworkRatePeriod.DAY, row.day_rate_times),)
-            period = network_rate_period(wall, self.zone.country, times)
+            own_times = ((NetworkRatePeriod.DAY, row.day_rate_times),)
+            period = network_rate_period(wall, self.zone.country, own_times)
         else:
             entry = nearest_rate(NETWORK_RATES[row.package], wall.date())
             times = DAY_AND_NIGHT if entry.rate.peak is None else WITH_PEAKS

@@ -19,6 +19,7 @@ from homeassistant.helpers.selector import (
     TimeSelector,
 )
 
+from ..core.network_clock import WEEKDAYS
 from ..plans.settings import (
     DEFAULT_MIN_PIECE_MIN,
     LONGEST_DURATION_MIN,
@@ -30,7 +31,6 @@ from ..plans.settings import (
     MIN_POWER_KW,
     QUARTER_MIN,
     SETTINGS_OF_PIECES,
-    WEEKDAYS,
     Horizon,
     PlanKind,
     PlanSettings,

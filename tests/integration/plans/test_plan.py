@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import pytest
 
 from custom_components.tunnihind.core.market import HOUR_S
+from custom_components.tunnihind.core.network_clock import WEEKDAYS
 from custom_components.tunnihind.plans.outcome import NoWindowReason, Outcome, outcome_from_dict
 from custom_components.tunnihind.plans.plan import next_outcome
-from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
+from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.timeline import Timeline
 from tests.support.household.outcomes import clock, hours, reason, window
 from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, at, hour, line, predicted, settled

@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.core.market import ESTONIA, HOUR_S
-from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
+from custom_components.tunnihind.core.network_clock import WEEKDAYS
+from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.spans import Span, longest_open_time_s, most_open_time_s, open_times, spans
 from tests.support.household.timelines import DAY_S, QUARTER_S, at
 

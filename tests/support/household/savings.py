@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 
 from custom_components.tunnihind.core.market import ESTONIA, HOUR_S
+from custom_components.tunnihind.core.network_clock import WEEKDAYS
 from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.saving import Saving, window_saving
-from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
+from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.solver import Piece, round_up_to_quarter
 from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.household.timelines import DAY_S

@@ -6,7 +6,7 @@ from typing import Any
 from homeassistant.config_entries import SOURCE_RECONFIGURE, SubentryFlowContext
 from homeassistant.data_entry_flow import FlowResultType
 
-from custom_components.tunnihind.plans.settings import WEEKDAYS
+from custom_components.tunnihind.core.network_clock import WEEKDAYS
 from tests.support.household.flows import shown
 from tests.support.household.home import PLAN_ID, Home, instant
 from tunnihind.core.market import HOUR_S
