@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import time
 from functools import lru_cache
 from typing import Final, Literal, Self, get_args
 from urllib.parse import urlencode
 
 from tunnihind.api.http.headers import names_with_weights
 from tunnihind.core.market import HOUR_S, MARKETS, QUARTER_S, Zone
+from tunnihind.core.network_clock import DAY_RATE_TIMES, RateTimes
 from tunnihind.core.rates import FEE_RATES, NETWORK_RATES, Package, Part, rate_table_of
 from tunnihind.core.tariff import Tariff, TariffRow
 from tunnihind.numerals import decimal_number
@@ -19,6 +21,15 @@ type Unit = Literal["kwh", "mwh"]
 type Period = Literal["hour", "quarter"]
 type VatChoice = Literal["none", "api", "law"]
 type PriceChoice = Literal["all", "market"]
+type TimesChoice = Literal["every_day", "winter_days", "winter_time"]
+
+DAY_RATE_CHOICES: Final[Mapping[TimesChoice | Literal[""], RateTimes]] = {
+    "": DAY_RATE_TIMES,
+    "every_day": RateTimes(weekdays=frozenset(range(7)), on_holidays=True),
+    "winter_days": RateTimes(months=frozenset({11, 12, 1, 2, 3}), weekdays=frozenset(range(6)), on_holidays=True),
+    "winter_time": RateTimes(ends=time(23), in_winter_time=True),
+}
+"""The times of the network's day rate from which a household chooses in a zone without packages."""
 
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "lang": LANGUAGES,
@@ -26,6 +37,7 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "period": ("", "hour", "quarter"),
     "vat": ("", "none", "api", "law"),
     "package": ("", *NETWORK_RATES),
+    "times": tuple(DAY_RATE_CHOICES),
     "price": ("", "all", "market"),
     "tz": ("local", "utc"),
     "theme": ("auto", "light", "dark"),
@@ -52,8 +64,9 @@ class PageOptions:
     """The options that the server reads to make a page. The page's scripts read further options from the address.
 
     `zone` comes from the page's path. In Estonia, a household chooses a `package` and may enter a `margin`. Outside
-    Estonia, a household enters the rates `network` (by day), `night`, `other` and `margin`. All rates are in c/kWh
-    without VAT. If `price` is "market", the page shows market prices, even if the reader has chosen or entered fees.
+    Estonia, a household enters the rates `network` (by day), `night`, `other` and `margin`, and chooses the `times` at
+    which the rate by day applies. All rates are in c/kWh without VAT. If `price` is "market", the page shows market
+    prices, even if the reader has chosen or entered fees.
 
     If the address names one of the pages' languages, `has_chosen_lang` is true. Otherwise, `lang` is the language that
     the browser prefers. `unknown_parameters` lists the parameters of the address whose values are not allowed.
@@ -69,6 +82,7 @@ class PageOptions:
     night: str = ""
     other: str = ""
     margin: str = ""
+    times: TimesChoice | Literal[""] = ""
     price: PriceChoice | Literal[""] = ""
     tz: Literal["local", "utc"] = "local"
     theme: Literal["auto", "light", "dark"] = "auto"
@@ -110,7 +124,8 @@ class PageOptions:
         margin, day, night, other = (
             float(rate or 0) / _CENTS for rate in (self.margin, self.network, self.night or self.network, self.other)
         )
-        row = TariffRow(margin=margin, network_day=day, network_night=night, other=other)
+        times = DAY_RATE_CHOICES[self.times]
+        row = TariffRow(margin=margin, network_day=day, network_night=night, other=other, day_rate_times=times)
         if self.package:
             row = TariffRow(margin=margin, package=Package(self.package), parts_from_table=_PARTS_FROM_TABLE)
         return Tariff(zone=MARKETS[self.zone], rows=[row])
@@ -122,7 +137,8 @@ class PageOptions:
         If the query string names none of the pages' languages, choose the language by `accept_language`, an
         Accept-Language value.
         """
-        choices = {name: values for name, values in _CHOICES.items() if _has_packages(zone) or name != "package"}
+        elsewhere = "times" if _has_packages(zone) else "package"
+        choices = {name: values for name, values in _CHOICES.items() if name != elsewhere}
         known = {name: query[name] for name in query if query[name] in choices.get(name, ())}
         rates = {name: _normalised_rate(query.get(name, "")) for name in _rate_parameters(zone)}
         unknown = [name for name in choices if name in query and name not in known]
@@ -148,7 +164,7 @@ class PageOptions:
 
     def link_to_zone(self) -> str:
         """Return the query string for the present page in another zone, without fees, because they differ by zone."""
-        return replace(self, package="", price="", **dict.fromkeys(_RATE_NAMES, "")).link()  # type: ignore[arg-type]  # rates
+        return replace(self, package="", times="", price="", **dict.fromkeys(_RATE_NAMES, "")).link()  # type: ignore[arg-type]  # rates
 
 
 def _rate_parameters(zone: Zone) -> tuple[str, ...]:

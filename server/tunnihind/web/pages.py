@@ -28,7 +28,7 @@ from tunnihind.settings import Settings
 from tunnihind.weather_points import REGIONS
 from tunnihind.web.accuracy_page import summarise_accuracy
 from tunnihind.web.assets import page_assets
-from tunnihind.web.options import LANGUAGES, PageOptions
+from tunnihind.web.options import DAY_RATE_CHOICES, LANGUAGES, PageOptions
 from tunnihind.web.reference import RECIPE_CLIENTS, indented_json, inline_html, read_recipe, translator, unit_named_in
 from tunnihind.web.summary import PageContext, summarise_dashboard
 from tunnihind.web.texts import texts_in
@@ -119,7 +119,12 @@ def _template_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(assets=page_assets(), packages=tuple(NETWORK_RATES), languages=LANGUAGES)
+    environment.globals.update(
+        assets=page_assets(),
+        packages=tuple(NETWORK_RATES),
+        languages=LANGUAGES,
+        day_rate_choices=tuple(DAY_RATE_CHOICES),
+    )
     return environment
 
 

@@ -1,6 +1,6 @@
 """Own network rates by month, weekday and hour: one table of cases for all that computes a price."""
 
-from typing import Any, Final
+from typing import Any
 
 import pytest
 from homeassistant.core import HomeAssistant
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.card.columns import household_columns
-from custom_components.tunnihind.core.market import FINLAND, HOUR_S, LITHUANIA, QUARTER_S, Market
+from custom_components.tunnihind.core.market import FINLAND, HOUR_S, LITHUANIA, MARKETS, QUARTER_S, Zone
 from custom_components.tunnihind.core.network_clock import (
     MONTHS,
     WITH_PEAKS,
@@ -20,66 +20,14 @@ from custom_components.tunnihind.past.paid_prices import HourPrice, hour_price
 from custom_components.tunnihind.prices.billing import selling_contract_from
 from custom_components.tunnihind.prices.tariff_options import tariff_from
 from tests.support.household.home import MakeHome, instant
-
-# Nine cents by day and five at all other times, as the options store them.
-RATES: Final = {"network_day": 9.0, "network_night": 5.0, "vat_percent": 0}
-FINNISH: Final = {
-    **RATES,
-    "day_rate_months": ["11", "12", "1", "2", "3"],
-    "day_rate_weekdays": ["mon", "tue", "wed", "thu", "fri", "sat"],
-    "holidays_at_night_rate": False,
-}
-LITHUANIAN: Final = {**RATES, "day_rate_starts": "07:00", "day_rate_ends": "23:00", "day_rate_in_winter_time": True}
-
-CASES: Final = [
-    pytest.param(zone, row, moment, cents, id=f"{zone.code} {moment}")
-    for zone, row, cases in (
-        (
-            FINLAND,
-            FINNISH,
-            {
-                "2026-01-17T12:00:00+02:00": 9,  # a Saturday
-                "2026-01-18T12:00:00+02:00": 5,  # a Sunday
-                "2026-07-15T12:00:00+03:00": 5,  # a Wednesday in July
-                "2026-01-14T06:59:00+02:00": 5,
-                "2026-01-14T07:00:00+02:00": 9,
-                "2026-01-14T21:59:00+02:00": 9,
-                "2026-01-14T22:00:00+02:00": 5,
-                "2026-01-06T12:00:00+02:00": 9,  # Epiphany, a public holiday
-                "2026-10-31T12:00:00+02:00": 5,  # the last Saturday before the season
-                "2026-11-02T07:00:00+02:00": 9,
-                "2026-03-31T21:59:00+03:00": 9,  # already summer time
-                "2026-04-01T07:00:00+03:00": 5,
-            },
-        ),
-        (FINLAND, {**FINNISH, "holidays_at_night_rate": True}, {"2026-01-06T12:15:00+02:00": 5}),
-        (
-            LITHUANIA,
-            LITHUANIAN,
-            {
-                "2026-01-14T06:59:00+02:00": 5,
-                "2026-01-14T07:30:00+02:00": 9,
-                "2026-01-14T22:59:00+02:00": 9,
-                "2026-01-14T23:00:00+02:00": 5,
-                "2026-07-15T07:30:00+03:00": 5,
-                "2026-07-15T08:00:00+03:00": 9,
-                "2026-07-15T23:59:00+03:00": 9,
-                "2026-07-16T00:00:00+03:00": 5,
-                "2026-07-18T12:00:00+03:00": 5,  # a Saturday
-                "2026-02-16T12:00:00+02:00": 5,  # a public holiday, a Monday
-            },
-        ),
-    )
-    for moment, cents in cases.items()
-]
-by_cases: Final = pytest.mark.parametrize(("zone", "row", "moment", "cents"), CASES)
+from tests.support.markets.time_of_use import CASES, FINNISH, RATES
 
 
-@by_cases
+@pytest.mark.parametrize(("zone", "row", "moment", "cents"), CASES)
 def test_a_price_now_or_past_has_the_network_rate_of_its_month_day_and_hour(
-    zone: Market, row: dict[str, Any], moment: str, cents: int
+    zone: Zone, row: dict[str, Any], moment: str, cents: int
 ) -> None:
-    tariff = tariff_from({"rows": [row]}, zone=zone)
+    tariff = tariff_from({"rows": [row]}, zone=MARKETS[zone])
     assert tariff.price(0.0, instant(moment)) == cents / 100
     hour = instant(moment) - instant(moment) % HOUR_S
     past = hour_price(hour, dict.fromkeys(range(hour, hour + HOUR_S, QUARTER_S), 0.0), QUARTER_S, tariff)

@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 import pytest
 
 from tests.support.api.api_server import HOUR, Serve, html_of, make_view
+from tests.support.markets.time_of_use import CASES, FINNISH, LITHUANIAN
 from tests.support.pages import sample_views
 from tests.support.pages.outline import Outline
 from tunnihind.api.served_data import ServedData
@@ -172,6 +173,26 @@ def test_one_rate_of_the_network_holds_at_all_hours(rates: dict[str, str]) -> No
         assert ("Network fee", "5.000") in summary.household.parts
         assert summary.drawing is not None
         assert summary.drawing.nights == ()
+
+
+@pytest.mark.parametrize(
+    ("zone", "row", "moment", "cents"), [case for case in CASES if case.values[1] in (FINNISH, LITHUANIAN)]
+)
+def test_a_page_has_the_network_rate_of_its_month_day_and_hour(
+    zone: Zone, row: dict[str, Any], moment: str, cents: int
+) -> None:
+    times = "winter_days" if row == FINNISH else "winter_time"
+    tariff = PageOptions.read({"network": "9", "night": "5", "times": times}, "", zone).tariff
+    assert tariff is not None
+    [network] = [charge for charge in tariff.charges(instant(moment)).charges if charge.eur_kwh]
+    assert network.eur_kwh == cents / 100
+
+
+async def test_the_form_offers_the_times_of_the_day_rate_where_rates_are_entered(serve: Serve) -> None:
+    server = await serve(sample_views.ordinary(), Settings(zones=("ee", "fi")))
+    form = await html_of(server, "/fi/?network=9&times=winter_days")
+    assert '<option value="winter_days" selected>' in form
+    assert 'name="times"' not in await html_of(server, "/?times=winter_days")
 
 
 def test_what_is_entered_elsewhere_means_nothing_here() -> None:

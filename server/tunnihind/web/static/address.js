@@ -48,7 +48,7 @@ export function restoreOnBack() {
 }
 
 /** The choices about a household's fees. The browser remembers them for each zone separately. */
-const ZONE_CHOICES = new Set(["package", "network", "night", "other", "margin", "price"]);
+const ZONE_CHOICES = new Set(["package", "network", "night", "other", "margin", "times", "price"]);
 
 /** Remembers a choice for the next visit. If the value is empty, forgets the choice. @param {string} name @param {string} value */
 export function rememberChoice(name, value) {
