@@ -206,7 +206,7 @@ def _evidence_of_repeats(difference: Difference, around: DaysAround) -> int:
 
 
 def _evidence_of_cents(difference: Difference) -> int:
-    """Compare cents: a product skips some cents, and the original skips none."""
+    """Compare cents: the original has whole cents, and skips none."""
     versions = difference.ours, difference.theirs
     if any(prices.by_step[step_s] for prices in versions for step_s in STEPS if step_s < difference.step_s):
         # Means of rounded prices skip no cents.
@@ -216,8 +216,10 @@ def _evidence_of_cents(difference: Difference) -> int:
     is_large_whole, is_small_whole = (
         all(abs(price - round(price / cents) * cents) < _EXACT_EUR_MWH for price in prices) for prices in (large, small)
     )
-    if _is_multiplied(large, small, _EXACT_EUR_MWH) and not is_small_whole:
-        return for_large if is_large_whole else 0
+    if is_large_whole != is_small_whole:
+        return for_large if is_large_whole else -for_large
+    if not is_small_whole and _is_multiplied(large, small, _EXACT_EUR_MWH):
+        return 0
     if not _is_multiplied(large, small, _ROUNDING_EUR_MWH):
         return for_large
     skips = max(abs(difference.factor), 1 / abs(difference.factor))
