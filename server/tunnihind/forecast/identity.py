@@ -6,13 +6,13 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Final
 
+import tunnihind.core.market
+import tunnihind.core.public_holidays
 import tunnihind.forecast
 from tunnihind import known, price_series, weather_points
-from tunnihind.core import market as market_module
-from tunnihind.core import public_holidays
 from tunnihind.core.market import Market
 
-MODULES: Final = (known, market_module, price_series, public_holidays, weather_points)
+MODULES: Final = (known, tunnihind.core.market, tunnihind.core.public_holidays, price_series, weather_points)
 """Tunnihind's modules outside this package that the model imports."""
 
 _LIBRARIES: Final = ("numpy", "holidays")
