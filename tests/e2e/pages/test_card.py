@@ -445,12 +445,12 @@ async def test_the_hour_that_autumn_repeats_is_told_apart(browser: Browser) -> N
 @pytest.mark.parametrize(
     ("locale", "language", "price", "time"),
     [
-        ({}, "en", "19.17", "3:00"),
-        ({"time_format": "24"}, "en", "19.17", "15:00–16:00"),
-        ({}, "et", "19,17", "15:00–16:00"),
-        ({}, "ru", "19,17", "15:00–16:00"),
-        ({"number_format": "comma_decimal", "time_format": "12"}, "et", "19.17", "3:00"),
-        ({"number_format": "decimal_comma"}, "en", "19,17", "3:00"),
+        ({}, "en", "19.18", "3:00"),
+        ({"time_format": "24"}, "en", "19.18", "15:00–16:00"),
+        ({}, "et", "19,18", "15:00–16:00"),
+        ({}, "ru", "19,18", "15:00–16:00"),
+        ({"number_format": "comma_decimal", "time_format": "12"}, "et", "19.18", "3:00"),
+        ({"number_format": "decimal_comma"}, "en", "19,18", "3:00"),
     ],
 )
 async def test_numbers_and_times_are_written_as_the_profile_says(
