@@ -95,6 +95,19 @@ def test_the_archive_holds_the_integration_and_nothing_else(project: Path) -> No
     } <= packed.keys()
 
 
+def test_the_core_in_the_archive_prices_a_household_by_itself(project: Path, tmp_path: Path) -> None:
+    release.write_archive(project, tmp_path / "tunnihind.zip")
+    with zipfile.ZipFile(tmp_path / "tunnihind.zip") as archive:
+        archive.extractall(tmp_path / "tunnihind")
+    # The folder comes last, because it also has modules with names of the standard library, such as `calendar`.
+    code = (
+        "import sys; sys.path.append('tunnihind'); from core.tariff import Tariff;"
+        "print(Tariff().charges(0).price(100), 'homeassistant' in sys.modules)"
+    )
+    priced = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert priced.stdout == "0.12 False\n"
+
+
 def test_the_same_files_make_the_same_archive(project: Path) -> None:
     first, second = project / "first.zip", project / "second.zip"
     release.write_archive(project, first)
