@@ -1,14 +1,17 @@
 """Shows the progress of long work, as a bar on a terminal and as log lines elsewhere."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from rich.progress import Progress as Bar
 from rich.progress import TaskID
 
 from tunnihind.cli.logs import STDERR
-from tunnihind.service.event_counts import log_progress
 from tunnihind.store.copying import ShowProgress
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 class ProgressBars:
@@ -28,6 +31,15 @@ class ProgressBars:
         self._bar.update(self._tasks[what], completed=done, total=total)
         if done == total:
             self._bar.remove_task(self._tasks.pop(what))
+
+
+def log_progress(what: str, done: int, total: int) -> None:
+    """Whenever another tenth of the work named `what` is finished, log it, for servers and commands without a terminal.
+
+    `done` of the `total` parts of the work are finished.
+    """
+    if done * 10 // total > (done - 1) * 10 // total:
+        _LOG.info("%s: %d of %d done", what, done, total)
 
 
 @contextmanager

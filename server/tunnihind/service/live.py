@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import Final, override
 
 from tunnihind.api.metrics import Metrics
 from tunnihind.clock import Clock, SystemClock
@@ -18,7 +18,6 @@ from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import TaskKind
 from tunnihind.service.background import run_in_background
-from tunnihind.service.event_counts import ServerObserver
 from tunnihind.service.opening import open_to_write, wait_for_store
 from tunnihind.service.operator_metrics import LeaseCollector
 from tunnihind.service.pipeline_runner import PipelineRunner
@@ -34,6 +33,26 @@ from tunnihind.store.lease import BEAT_EVERY_S, EXPIRES_AFTER_S, LOOK_EVERY_S, L
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
+
+
+class ServerObserver(Observer):
+    """Counts the pipeline's events in the server's metrics, and shows the back-fill's progress."""
+
+    def __init__(self, metrics: Metrics, show: ShowProgress) -> None:
+        self._metrics = metrics
+        self._show = show
+
+    @override
+    def request_ended(self, source: str, *, answered: bool) -> None:
+        self._metrics.source_outcomes.labels(source, "answered" if answered else "failed").inc()
+
+    @override
+    def day_held(self, source: str, reason: str) -> None:
+        self._metrics.held_days.labels(source, reason).inc()
+
+    @override
+    def back_fill_progressed(self, what: str, done: int, total: int) -> None:
+        self._show(f"filling in the history of {what}", done, total)
 
 
 def _make_pipeline(
