@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 import yaml
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import Template
 
 from tests.support.api.api_server import HOUR, RunningServer, Serve, with_series
-from tests.support.household.price_readers import EvccTariff, PredbatRates, emhass_steps
+from tests.support.household.price_readers import EvccTariff, PredbatRates, emhass_steps, eos_prices
 from tests.support.machine.node import run_module
 from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedSeries
@@ -182,6 +184,26 @@ async def test_predbat_pays_with_vat_and_gets_without(server_of_quarters: Runnin
     # The fees of day and night cover every minute once.
     spans = [(one["start"], one["end"]) for one in settings["rates_import_override"]]
     assert spans == [("07:00:00", "22:00:00"), ("22:00:00", "07:00:00")]
+
+
+async def test_eos_imports_what_is_paid(server_of_quarters: RunningServer) -> None:
+    for program in ("curl", "jq"):
+        await run(program, "--version")
+    taken = []
+
+    async def take(request: web.Request) -> web.Response:
+        taken.append(await request.text())
+        return web.Response()
+
+    eos = web.Application()
+    eos.router.add_put("/v1/prediction/import/ElecPriceImport", take)
+    async with TestServer(eos) as played:
+        code = code_of("eos.sh", server_of_quarters).replace("http://eos.local:8503", str(played.make_url("")))
+        await run("bash", "-euc", code)
+    [body] = taken
+    imported = eos_prices(body)
+    for ts, price in (await market_by_quarter(server_of_quarters)).items():
+        assert imported[ts] == pytest.approx((consumer_price(price, 0.24) + 0.0777) / 1000)
 
 
 async def shelly(script: str, answers: list[Document], hours: int) -> list[tuple[float, bool]]:

@@ -140,7 +140,7 @@ PLURALS: Final = {"en": {"one", "other"}, "et": {"one", "other"}, "ru": {"one", 
 CODE: Final = r"`[^`]*`|{\w+}|--[a-z-]+|\b\w+=\w*|/api/\w+"
 # Other words that may be in Latin letters in Russian: names of things and units.
 LATIN_IN_RUSSIAN: Final = {
-    "API", "ApexCharts", "C", "CSV", "Ctrl", "DNS", "EMHASS", "ENTSO-E", "EUR", "Eesti keeles", "Elektrilevi",
+    "API", "ApexCharts", "C", "CSV", "Ctrl", "DNS", "EMHASS", "ENTSO-E", "EOS", "EUR", "Eesti keeles", "Elektrilevi",
     "Elering", "Gen2", "HTTP", "Home", "Home Assistant", "IP", "In English", "JavaScript", "MWh", "NTP", "Node.js",
     "Open-Meteo", "OpenAPI", "Predbat", "Python", "REST", "RFC", "Shelly", "Shift", "Tunnihind", "UTC", "Võrk", "W",
     "Wh", "curl", "evcc", "jq", "kW", "kWh", "null", "origin", "recorder",

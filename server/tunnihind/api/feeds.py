@@ -1,36 +1,43 @@
-"""Makes the answers of `/api/feeds/…`: settled prices, then forecast medians, for evcc, EMHASS and Predbat."""
+"""Makes the answers of `/api/feeds/…`: settled prices, then the forecast, for evcc, EMHASS, Predbat and EOS."""
 
 from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
-from tunnihind.api.models.price_answers import EvccRate, OctopusRate, OctopusRates
+from tunnihind.api.models.price_answers import EosPrices, EvccRate, OctopusRate, OctopusRates
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
 from tunnihind.core.market import Market, VatRates, consumer_price, iso_utc, rounded_market_price, vat_rate_at
 from tunnihind.errors import NoPriceAhead
 from tunnihind.settings import Settings
 
-type FeedFormat = Literal["evcc", "emhass", "octopus"]
+type FeedFormat = Literal["evcc", "emhass", "octopus", "eos"]
 """The format of a feed. Predbat reads Octopus's format."""
 
-FEED_FORMATS: Final[tuple[FeedFormat, ...]] = ("evcc", "emhass", "octopus")
+FEED_FORMATS: Final[tuple[FeedFormat, ...]] = ("evcc", "emhass", "octopus", "eos")
 
 PRICE_KINDS: Final = ("consumer", "market")
 """The values of the parameter `price`: with VAT (the default), and without VAT."""
 
+PERCENTILES: Final = ("p50", "p10", "p90")
+"""The values of the parameter `percentile`: the forecast's median (the default), or its 10th or 90th percentile."""
 
 VAT_RATE_FIELD: Final = "Tunnihind-VAT-Rate"
 """The header field with the VAT rates of a feed's prices. The body can't contain these rates, because other programs
 set the body's format."""
 
 
+_MINUTE_S: Final = 60
+_WH_PER_KWH: Final = 1000
+
+
 class FeedRequest(NamedTuple):
-    """A request for a feed: the format, the step in seconds, and the kind of price (one of `PRICE_KINDS`)."""
+    """A request for a feed: the format, the step in seconds, and one each of `PRICE_KINDS` and `PERCENTILES`."""
 
     format: FeedFormat
     step_s: int
     price_kind: str
+    percentile: str = PERCENTILES[0]
 
 
 class FeedAnswer(NamedTuple):
@@ -43,8 +50,9 @@ class FeedAnswer(NamedTuple):
 def feed_answer(data: ServedData, now: int, settings: Settings, feed: FeedRequest) -> FeedAnswer:
     """Return the answer to `GET /api/feeds/…` as of `now` (unix seconds), with prices from the last local midnight on.
 
-    If a period has no settled price, its price is the forecast's median. For a period that has begun, the median comes
-    from the newest forecast made before the period's start. Raises NoPriceAhead if no current or future price is known.
+    If a period has no settled price, its price is the requested percentile of the forecast. For a period that has
+    begun, the forecast is the newest one made before the period's start. Raises NoPriceAhead if no current or future
+    price is known.
     """
     vat = _vat_rates(data.market, settings, feed)
     midnight = data.market.midnight(data.market.local_time(now).date())
@@ -55,7 +63,7 @@ def feed_answer(data: ServedData, now: int, settings: Settings, feed: FeedReques
         raise NoPriceAhead(
             "No current or future price is known: the newest known prices are past, or no price is known yet"
         )
-    market_prices = (settled[ts] if ts in settled else forecast[ts].p50 for ts in starts)
+    market_prices = (settled[ts] if ts in settled else getattr(forecast[ts], feed.percentile) for ts in starts)
     prices = (
         _price_in_eur_kwh(eur_mwh, feed.price_kind, vat_rate_at(vat, ts))
         for ts, eur_mwh in zip(starts, market_prices, strict=True)
@@ -81,6 +89,13 @@ def _feed_body(starts: range, prices: Iterable[float], feed_format: FeedFormat) 
                 for (start, end), price in zip(pairwise(times), prices, strict=True)
             ][::-1]
             return OctopusRates(count=len(starts), next=None, previous=None, results=newest_first)
+        case "eos":
+            return EosPrices(
+                start_datetime=times[0],
+                interval=f"{starts.step // _MINUTE_S} minutes",
+                # A price in EUR/kWh has at most 5 decimals.
+                elecprice_marketprice_wh=[round(price / _WH_PER_KWH, 8) for price in prices],
+            )
 
 
 def _starts_without_gaps(known: Collection[int], now: int, step_s: int) -> range:

@@ -12,7 +12,7 @@ from aiohttp.typedefs import Handler
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from tunnihind.api.answers import DEFAULT_HISTORY_DAYS, MAX_HISTORY_DAYS, MIN_HISTORY_DAYS, clamped_history_days
-from tunnihind.api.feeds import PRICE_KINDS, FeedFormat, FeedRequest
+from tunnihind.api.feeds import PERCENTILES, PRICE_KINDS, FeedFormat, FeedRequest
 from tunnihind.api.health import Troubles, judge_readiness, not_ready_problem
 from tunnihind.api.history import MONTH_ADVICE, MonthReader
 from tunnihind.api.http.headers import JSON_CONTENT_TYPE, Coding, coding_for_request, headers, preflight_headers
@@ -90,12 +90,16 @@ def _requested_days(request: web.Request, *, least_in_error: int, default: int) 
 
 
 def feed_handler(snapshot: Snapshot, problems: ProblemMaker, feed_format: FeedFormat) -> Handler:
-    """Return a handler for the feed of one format. Parameters other than `resolution` and `price` are refused."""
+    """Return a handler for the feed of one format. Unknown parameters are refused."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        require_known_names(request.query, ("resolution", "price"))
-        resolution = chosen_value(request.query, "resolution", RESOLUTIONS)
-        wanted = FeedRequest(feed_format, RESOLUTIONS[resolution], chosen_value(request.query, "price", PRICE_KINDS))
+        require_known_names(request.query, ("resolution", "price", "percentile"))
+        wanted = FeedRequest(
+            feed_format,
+            RESOLUTIONS[chosen_value(request.query, "resolution", RESOLUTIONS)],
+            chosen_value(request.query, "price", PRICE_KINDS),
+            chosen_value(request.query, "percentile", PERCENTILES),
+        )
         try:
             return reply(request, snapshot.feed_answer(wanted, coding_for_request(request)))
         except NoPriceAhead as error:

@@ -94,6 +94,7 @@ RECIPE_CLIENTS: Final = {
     "evcc.yaml": "evcc",
     "emhass.yaml": "EMHASS",
     "predbat.yaml": "Predbat",
+    "eos.sh": "EOS",
     "shelly.js": "Shelly",
 }
 """The name of each recipe's client. The names are the same in all languages."""

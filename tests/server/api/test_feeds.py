@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from tests.support.api.api_server import Serve, make_run
 from tests.support.clocks import local
-from tests.support.household.price_readers import EvccTariff, PredbatRates, emhass_steps
+from tests.support.household.price_readers import EvccTariff, PredbatRates, emhass_steps, eos_prices
 from tests.support.store.pipelines import quarters_of
 from tunnihind.api.feeds import (
     FEED_FORMATS,
+    PERCENTILES,
     PRICE_KINDS,
     VAT_RATE_FIELD,
     FeedFormat,
@@ -158,6 +159,25 @@ def test_predbat_knows_every_minute_in_cents_and_none_of_the_day_before(step_s: 
         assert rates.at(ts) == rates.at(ts + QUARTER_S - 60) == pytest.approx(expected, abs=1e-9)
 
 
+@both_steps
+def test_eos_imports_a_price_per_wh_for_each_step_from_midnight_on(step_s: int) -> None:
+    data = ordinary()
+    imported = eos_prices(text_of(data, "eos", step_s=step_s, price="market"))
+    assert [*imported] == [*range(local("2025-12-15 00:00"), day_end(DAY) + 48 * HOUR_S, step_s)]
+    known = best_known(data, step_s)
+    assert imported == pytest.approx({ts: rounded_market_price(known[ts]) / 1e6 for ts in imported}, abs=1e-12)
+
+
+@pytest.mark.parametrize("percentile", PERCENTILES)
+def test_a_percentile_applies_to_the_forecast_and_not_to_settled_prices(percentile: str) -> None:
+    data = ordinary()
+    run = data.hours.run
+    assert run
+    forecast = dict(zip(run.starts(), getattr(run, percentile).tolist(), strict=True)) | dict(data.hours.settled)
+    got = prices_of(data, NOW, SETTINGS, FeedRequest("emhass", HOUR_S, "market", percentile))
+    assert got == pytest.approx({ts: rounded_market_price(forecast[ts]) / 1000 for ts in got})
+
+
 def test_octopuss_form_is_one_page_with_the_newest_first() -> None:
     body = msgspec.json.decode(text_of(ordinary(), "octopus"))
     assert body.keys() == {"count", "next", "previous", "results"}
@@ -250,12 +270,13 @@ def test_a_server_that_knows_nothing_of_the_current_period_on_has_no_feed() -> N
         ("emhass", "market", -0.06001),
         ("octopus", "consumer", -7.44),
         ("octopus", "market", -6.001),
+        ("eos", "market", -6.001e-05),
     ],
 )
 def test_negative_prices_keep_their_sign_and_nothing_is_minus_zero(reader: FeedFormat, kind: str, value: float) -> None:
     settled = dict.fromkeys(quarters_between(day_start(DAY), day_end(DAY)), -0.002)
     text = text_of(view(settled | {NOW - NOW % QUARTER_S: -60.01}, NOW, hours=0), reader, price=kind)
-    numbers = re.findall(r"(?<=:)-?[0-9.]+(?=[,}])", text)
+    numbers = re.findall(r"(?<=[:,\[])-?[0-9][-0-9.e]*(?=[,}\]])", text)
     assert {float(number) for number in numbers if number not in {"0.0", "95", "96"}} == {value}
     assert "-0.0" not in numbers
 

@@ -24,7 +24,7 @@ EN = LOCALES["en"]
 translated_language = pytest.mark.parametrize("language", LANGUAGES[1:])
 # Texts that begin in the same way as in English: names, units and gaps.
 _NAMES = ("{", "API", "In English", "Eesti keeles", "По-русски", "Võrk", "curl", "Python", "JavaScript", "evcc",
-          "EMHASS", "Predbat", "Shelly", "UTC", "°C")  # fmt: skip
+          "EMHASS", "Predbat", "EOS", "Shelly", "UTC", "°C")  # fmt: skip
 SHARED = {"et": (*_NAMES, "€/MWh", "kW", "m/s", "demo"), "ru": _NAMES}
 
 

@@ -1,4 +1,4 @@
-"""Models of evcc, EMHASS, Predbat, HAEO and EV Smart Charging that read prices by each program's rules.
+"""Models of evcc, EMHASS, Predbat, EOS, HAEO and EV Smart Charging that read prices by each program's rules.
 
 They contain none of the programs' code. A test reads the price that a program would use at an instant.
 """
@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 MINUTE_S: Final = 60
+HOUR_S: Final = 3600
 DAY_S: Final = 86_400
 JUST_BEFORE_S: Final = 1e-3
 EVCC_SLOT_S: Final = 900
@@ -124,6 +125,20 @@ class PredbatRates:
             minute -= int(timedelta(days=1).total_seconds()) // MINUTE_S
             assert minute >= 0, "not even the day before is known"
         return self.minutes[minute]
+
+
+def eos_prices(text: str) -> dict[int, float]:
+    """Return the prices that EOS imports, EUR per Wh, by the start of their step.
+
+    EOS reads an interval in words like `15 minutes`, and refuses one that doesn't divide an hour.
+    """
+    body = json.loads(text)
+    number, unit = body["interval"].split()
+    assert unit == "minutes"
+    step_s = int(number) * MINUTE_S
+    assert HOUR_S % step_s == 0
+    start = instant(body["start_datetime"])
+    return {start + n * step_s: price for n, price in enumerate(body["elecprice_marketprice_wh"])}
 
 
 @dataclass(frozen=True)

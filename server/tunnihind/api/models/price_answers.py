@@ -346,3 +346,17 @@ class OctopusRates(Struct, frozen=True, kw_only=True):
     next: Annotated[str | None, Meta(description="The next page: always null.", examples=[None])]
     previous: Annotated[str | None, Meta(description="The page before: always null.", examples=[None])]
     results: Annotated[list[OctopusRate], Meta(description="The prices, the newest first.")]
+
+
+class EosPrices(Struct, frozen=True, kw_only=True):
+    """Prices at equal steps in the import format of EOS (Energy Optimization System)."""
+
+    start_datetime: PeriodStartIso
+    interval: Annotated[str, Meta(description="The length of each step.", examples=["15 minutes"])]
+    elecprice_marketprice_wh: Annotated[
+        list[float],
+        Meta(
+            description="Settled prices, then the forecast, EUR per Wh; without VAT for `price=market`.",
+            examples=[[0.0001046, 0.0000962]],
+        ),
+    ]

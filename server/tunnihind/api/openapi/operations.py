@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from tunnihind.api.answers import MAX_HISTORY_DAYS, MIN_HISTORY_DAYS
-from tunnihind.api.feeds import PRICE_KINDS, VAT_RATE_FIELD, FeedFormat
+from tunnihind.api.feeds import PERCENTILES, PRICE_KINDS, VAT_RATE_FIELD, FeedFormat
 from tunnihind.api.history import FIRST_MONTH
 from tunnihind.api.http.headers import JSON_CONTENT_TYPE, PROBLEM_CONTENT_TYPE
 from tunnihind.api.openapi.components import (
@@ -80,6 +80,13 @@ _PRICE_PARAMETER: Final = _parameter(
     "The header field `Tunnihind-VAT-Rate` has this rate.",
     enum=[*PRICE_KINDS],
     default=PRICE_KINDS[0],
+)
+_PERCENTILE_PARAMETER: Final = _parameter(
+    "percentile",
+    "The forecast's median, or its 10th or 90th percentile. If you buy, `p90` makes a cautious plan. Settled prices "
+    "stay the same.",
+    enum=[*PERCENTILES],
+    default=PERCENTILES[0],
 )
 _FORMAT_PARAMETER: Final = _parameter(
     "format",
@@ -238,6 +245,16 @@ _FEED_OPERATIONS: Final[Mapping[FeedFormat, tuple[str, str, str, Document]]] = {
         ),
         schema_reference("OctopusRates"),
     ),
+    "eos": (
+        "getEosFeed",
+        "Prices for EOS",
+        (
+            "For EOS's `ElecPriceImport`, EUR per Wh. EOS adds nothing to imported prices, "
+            "so keep `price=consumer`, and add margin and fees with VAT. For `FeedInTariffImport`, use `price=market`, "
+            "and give the prices the name `feed_in_tariff_wh`."
+        ),
+        schema_reference("EosPrices"),
+    ),
 }
 """The operation of each feed: its name, summary, advice on VAT and fees, and schema."""
 
@@ -252,7 +269,7 @@ def feed_operations() -> Mapping[str, Document]:
             f"{_FEED_DESCRIPTION} {advice}",
             answers=cacheable_answers({JSON_CONTENT_TYPE: {"schema": schema}}, VAT_RATE_FIELD)
             | problem_references(400, 405, 429, 500, 503),
-            parameters=[_RESOLUTION_PARAMETER, _PRICE_PARAMETER, _KNOWN_TAG_PARAMETER],
+            parameters=[_RESOLUTION_PARAMETER, _PRICE_PARAMETER, _PERCENTILE_PARAMETER, _KNOWN_TAG_PARAMETER],
         )
         for feed_format, (name, summary, advice, schema) in _FEED_OPERATIONS.items()
     }
