@@ -46,6 +46,8 @@ class Planner:
         self.outcomes: dict[str, Outcome] = {}
         self.begun_windows: dict[str, list[Window]] = {}
         self._later_windows: dict[str, tuple[Window, ...]] = {}
+        # The settings with which each of `outcomes` was decided, apart from the time of the device's need.
+        self._decided_with: dict[str, PlanSettings] = {}
 
     def restore(self, plans: Collection[ConfigSubentry], kept: StoredState, now: int) -> None:
         """Read the forms of `plans`, and all other data of the plans from `kept`.
@@ -56,6 +58,7 @@ class Planner:
         self.update_plans(plans, now)
         self.begun_windows = {plan: list(kept.ran.get(plan, ())) for plan in self.settings}
         self.outcomes = {plan: kept.outcomes[plan] for plan in self.settings if plan in kept.outcomes}
+        self._decided_with = {plan: _without_need(self.settings[plan]) for plan in self.outcomes}
 
     def update_plans(self, plans: Collection[ConfigSubentry], now: int) -> None:
         """Read the forms of all plans, and log an error for each plan whose settings are not valid.
@@ -160,9 +163,11 @@ class Planner:
         return plan
 
     def _outcome_of(self, plan_id: str, timeline: Timeline, now: int) -> Outcome:
-        last = self.outcomes.get(plan_id)
+        last, settings = self.outcomes.get(plan_id), self.settings[plan_id]
+        only_prices_changed = self._decided_with.get(plan_id) == _without_need(settings)
+        self._decided_with[plan_id] = _without_need(settings)
         if self.plans[plan_id].enabled:
-            return next_outcome(self.settings[plan_id], timeline, now, last)
+            return next_outcome(settings, timeline, now, last, only_prices_changed=only_prices_changed)
         return switched_off_outcome(timeline, now, last)
 
     def _begun_windows_of(self, plan: str, outcome: Outcome, now: int) -> list[Window]:
@@ -172,3 +177,8 @@ class Planner:
         if newest is not None:
             ran[newest.start] = replace(newest, last_run=None)
         return [ran[start] for start in sorted(ran) if start <= now < ran[start].end + _KEEP_WINDOWS_S]
+
+
+def _without_need(settings: PlanSettings) -> PlanSettings:
+    """Return the settings without the energy that the device needs. The length of this need stays in `duration_s`."""
+    return replace(settings, energy_kwh=None, needed_since=None)

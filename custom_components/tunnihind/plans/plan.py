@@ -1,8 +1,10 @@
 """Decides when a plan runs, and reports the plan's status.
 
 While a plan is switched on, `next_outcome` is called at the start of each quarter of an hour, and after each change of
-prices or plans. Until a window begins, each call searches for the best window again with the newest prices. After the
-end of a window, `next_outcome` searches for the next window in the spans that open at or after the window's end.
+prices or plans. Until a window begins, each call searches for the best window again with the newest prices. If only the
+prices have changed, the window moves for a gain of `LEAST_GAIN` or more, so that it doesn't move at each new forecast.
+After the end of a window, `next_outcome` searches for the next window in the spans that open at or after the window's
+end.
 
 If a plan has a fixed duration, changes of prices or settings don't move a window that has begun. If the duration
 becomes longer, `next_outcome` adds the difference. If the plan is split, it allows shortened windows: a window may
@@ -52,6 +54,10 @@ from .spans import Span, latest_close_to_wait_for, open_times, spans
 # Even a plan for one weekday usually has a span in the next 8 days. Hardly any price after these days is known.
 _SEARCH_AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
+LEAST_GAIN: Final = 0.05
+"""The least gain in EUR for which a window that has not begun moves when prices change."""
+# A device whose power is unknown counts with this power, as on the server's page.
+_USUAL_POWER_KW: Final = 2.0
 _ENERGY_DECIMALS: Final = 3
 
 
@@ -72,11 +78,19 @@ class PlanStatus(StrEnum):
     """The plan has no window, and no span before the end of tomorrow."""
 
 
-def next_outcome(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
+def next_outcome(
+    settings: PlanSettings,
+    timeline: Timeline,
+    now: int,
+    last: Outcome | None = None,
+    *,
+    only_prices_changed: bool = False,
+) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
-    `last` is the newest result of `next_outcome` or `switched_off_outcome` for this plan, if there is one. A window
-    that has begun remains the result until it ends. Otherwise, the result is the window of the first span in which a
+    `last` is the newest result of `next_outcome` or `switched_off_outcome` for this plan, if there is one.
+    `only_prices_changed` is true if the plan's settings are the same as for `last`. A window that has begun remains the
+    result until it ends. Otherwise, the result is the window of the first span in which a
     window is possible (see `_spans_ahead`). If the window of a span is shortened, and the plan should wait for a later
     span (see `_should_wait_for_later_day`), the span is skipped. If no window is found, the result is the reason of the
     first span, unless the span had enough time when it opened and too little is left. Then the result is the reason of
@@ -96,9 +110,11 @@ def next_outcome(settings: PlanSettings, timeline: Timeline, now: int, last: Out
         return NoWindow(NoWindowReason.NOTHING_NEEDED, window)
     reasons: list[tuple[bool, NoWindowReason]] = []
     ran_until = window.end if window is not None else 0
+    planned = last if only_prices_changed and isinstance(last, Window) and last.start > now else None
     open_spans = _spans_ahead(settings, last, window, now)
     for place, span in enumerate(open_spans):
-        outcome = window_in_span(settings, timeline, span, now, ran_until=ran_until)
+        pieces = planned.pieces if planned and span.opens <= planned.start and planned.end <= span.closes else ()
+        outcome = window_in_span(settings, timeline, span, now, ran_until=ran_until, planned=pieces)
         if isinstance(outcome, Window):
             if outcome.shortened and _should_wait_for_later_day(settings, timeline, outcome, open_spans[place + 1 :]):
                 continue
@@ -230,12 +246,21 @@ def _cut_off_window(window: Window, now: int) -> Window | None:
     return replace(window, pieces=pieces, saving=None, cost=None) if pieces else None
 
 
-def window_in_span(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, ran_until: int = 0) -> Outcome:
+def window_in_span(
+    settings: PlanSettings,
+    timeline: Timeline,
+    span: Span,
+    now: int,
+    *,
+    ran_until: int = 0,
+    planned: Sequence[Piece] = (),
+) -> Outcome:
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
     This function doesn't check whether a window has already run in `span`. `ran_until` (UTC seconds) is the end of the
     plan's last piece before `span`. The first piece begins at once or after a pause. If the plan has no fixed duration
-    and `span` opens at `ran_until`, the last piece may go on, and its rest may be shorter than `min_piece_s`.
+    and `span` opens at `ran_until`, the last piece may go on, and its rest may be shorter than `min_piece_s`. Pieces
+    that are `planned` already stay, unless other pieces gain `LEAST_GAIN`.
     """
     if settings.needs_no_energy:
         return NoWindow(NoWindowReason.NOTHING_NEEDED)
@@ -244,9 +269,35 @@ def window_in_span(settings: PlanSettings, timeline: Timeline, span: Span, now: 
     if pieces and ran_until < pieces[0][0] < ran_until + settings.min_pause_s:
         bounds = _bounds_after(settings, ran_until, ran_until + settings.min_pause_s, span.closes)
         pieces = _best_pieces(settings, timeline, bounds, span)
+    if planned and _gain(settings, timeline, planned, pieces) < LEAST_GAIN:
+        pieces = tuple(planned)
     if pieces:
         return _window(settings, timeline, span, pieces, at_once=open_times(settings, *bounds)[0][0])
     return NoWindow(_no_window_reason(settings, timeline, bounds, span))
+
+
+def _gain(settings: PlanSettings, timeline: Timeline, planned: Sequence[Piece], pieces: Sequence[Piece]) -> float:
+    """Return what a device gains if it runs in `pieces` instead of in the `planned` pieces, in EUR.
+
+    If the plan may no longer use the planned pieces, or if they don't have the length of the others, the gain is
+    infinite.
+    """
+    if settings.kind.has_limit_instead_of_duration or _length_s(planned) != _length_s(pieces):
+        return math.inf
+    before, after = (_price_sum(settings, timeline, chosen) for chosen in (planned, pieces))
+    return (before - after) / HOUR_S * (settings.power_kw or _USUAL_POWER_KW)
+
+
+def _price_sum(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece]) -> float:
+    """Return the sum of the prices of all seconds in the pieces, as the search counts them, in EUR/kWh.
+
+    If the plan must not use one of these seconds, or its price is unknown, the sum is infinite.
+    """
+    price_of, seconds = _price_function(settings), seconds_by_period(timeline, pieces)
+    if seconds.total() < _length_s(pieces):
+        return math.inf
+    prices = {period: price_of(period) for period in seconds}
+    return sum(math.inf if price is None else price * seconds[period] for period, price in prices.items())
 
 
 def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> PlanStatus:
