@@ -28,7 +28,7 @@ REQUIRED = {
     "DayAheadQuarter": "ts startsAt eurMwh eurKwh hourly",
     "ForecastQuarter": "ts startsAt p10 p50 p90 p10Kwh p50Kwh p90Kwh",
     "ScenariosResponse": (
-        "zone currency now madeAt lastRefresh freeUntil gated docs probability dayAhead ts paths pathsKwh"
+        "zone currency now madeAt lastRefresh freeUntil gated docs probability dayAhead ts paths pathsKwh cheapestHours"
     ),
     "SeriesResponse": "now actuals forecast freeUntil gated",
     "SeriesActual": "ts eurMwh eurKwh",

@@ -2,19 +2,23 @@
 
 import json
 from dataclasses import replace
+from datetime import date, timedelta
+from itertools import combinations
 
 import numpy as np
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.api.api_server import HOUR, RunningServer, make_run, make_view
 from tests.support.clocks import StillClock
 from tunnihind.api.answers import forecast_response
 from tunnihind.api.http.headers import coding_for_field
+from tunnihind.api.models.price_answers import CheapestHours
 from tunnihind.api.scenarios import scenarios_response
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.core.market import HOUR_S
+from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 
 SETTINGS = Settings(public_url="https://tunnihind.example")
@@ -58,6 +62,81 @@ def test_a_private_server_serves_the_paths_to_their_end() -> None:
     public = scenarios_response(view, HOUR, SETTINGS)
     assert (len(public.ts), len(whole.ts)) == (48, 150)
     assert [path[:48] for path in whole.paths] == public.paths
+
+
+def brute_force(view: ServedData, now: int, settings: Settings) -> dict[str, list[list[float]]]:
+    """Return p10, p50 and p90 by day, from all choices of 1 to 3 hours and by numpy's order beyond them."""
+    answer = scenarios_response(view, now, settings)
+    known = {hour.ts: hour.eur_mwh for hour in answer.day_ahead}
+    paths = [{**dict(zip(answer.ts, path, strict=True)), **known} for path in answer.paths or [[]]]
+    found = {}
+    days = {view.market.local_time(ts).date() for ts in paths[0] if ts > now}
+    for day in sorted(days):
+        hours = [*range(view.market.midnight(day), view.market.midnight(day + timedelta(days=1)), HOUR_S)]
+        ahead = [ts for ts in hours if ts > now]
+        if any(ts not in paths[0] for ts in ahead):
+            continue
+        by_count = []
+        for count in range(1, min(8, len(ahead)) + 1):
+            if count <= 3:
+                means = [
+                    min(sum(path[ts] for ts in some) / count for some in combinations(ahead, count)) for path in paths
+                ]
+            else:
+                means = [np.sort([path[ts] for ts in ahead])[:count].mean() for path in paths]
+            by_count.append(np.percentile(means, [10, 50, 90]))
+        found[day.isoformat()] = np.array(by_count).T.tolist()
+    return found
+
+
+def check_cheapest_hours(view: ServedData, now: int, settings: Settings = SETTINGS) -> list[CheapestHours]:
+    """Check the prices of the cheapest hours by brute force."""
+    listed = scenarios_response(view, now, settings).cheapest_hours
+    expected = brute_force(view, now, settings)
+    assert [one.day for one in listed] == [*expected]
+    for one in listed:
+        for percentile, computed in zip((one.p10, one.p50, one.p90), expected[one.day], strict=True):
+            assert len(percentile) == len(computed)
+            assert np.abs(np.array(percentile) - computed).max() < 0.00501
+    return listed
+
+
+@settings(max_examples=20)
+@given(situations())
+def test_cheapest_hours_are_those_of_each_path(situation: tuple[ServedData, int]) -> None:
+    check_cheapest_hours(*situation, replace(SETTINGS, full_horizon=True))
+
+
+@pytest.mark.parametrize(("day", "hours"), [("2026-03-29", 23), ("2025-10-26", 25)])
+def test_cheapest_hours_of_a_day_on_which_clocks_change(day: str, hours: int) -> None:
+    start = ESTONIA.midnight(date.fromisoformat(day))
+    # The cheapest hours are the day's first and last.
+    medians = [1.0, *([50.0] * (hours - 2)), 2.0]
+    run = make_run([80.0, *medians, 90.0], start=start - HOUR_S, made_at=start - 2 * HOUR_S)
+    view = make_view({start - 2 * HOUR_S: 80.0}, run)
+    (listed,) = (one for one in check_cheapest_hours(view, start - 2 * HOUR_S) if one.day == day)
+    assert listed.p50[0] < 2 < listed.p90[1] < 50
+
+
+def test_the_day_after_the_last_whole_day_has_no_cheapest_hours() -> None:
+    midnight = ESTONIA.midnight(date(2025, 12, 16))
+    view = make_view({HOUR: 80.0}, make_run([50.0] * ((midnight - HOUR) // HOUR_S)))
+    assert [one.day for one in check_cheapest_hours(view, HOUR)] == ["2025-12-15"]
+
+
+def test_an_hour_of_quarters_counts_with_their_mean() -> None:
+    midnight = ESTONIA.midnight(date(2025, 12, 16))
+    quarters = {ts: 10.0 * (1 + ts % HOUR_S // QUARTER_S) for ts in range(HOUR, midnight, QUARTER_S)}
+    (listed,) = check_cheapest_hours(make_view(quarters=quarters), HOUR)
+    assert listed == CheapestHours(day="2025-12-15", p10=[25.0] * 8, p50=[25.0] * 8, p90=[25.0] * 8)
+
+
+def test_only_the_hours_to_come_count_today() -> None:
+    midnight = ESTONIA.midnight(date(2025, 12, 16))
+    view = make_view({ts: float(n) for n, ts in enumerate(range(HOUR, midnight, HOUR_S))})
+    (listed,) = check_cheapest_hours(view, midnight - 3 * HOUR_S - 1)
+    assert listed.p50 == [9.0, 9.5, 10.0]
+    assert check_cheapest_hours(view, midnight - HOUR_S) == []
 
 
 def test_a_run_without_paths_has_none() -> None:

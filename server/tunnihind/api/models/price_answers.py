@@ -243,6 +243,30 @@ class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
     ] = None
 
 
+def _cheapest_hours_field(percentile: str, example: list[float]) -> Meta:
+    return Meta(
+        description=f"{percentile} of the mean price of the day's cheapest hour, of its 2 cheapest hours, and so on up "
+        "to 8 hours. EUR/MWh, excluding VAT, 2 decimals.",
+        examples=[example],
+    )
+
+
+class CheapestHours(Struct, frozen=True, rename="camel", kw_only=True):
+    """The mean prices of the 1 to 8 cheapest hours of a day."""
+
+    day: Annotated[
+        str,
+        Meta(
+            description="The day by the $adjective clock.",
+            examples=["2025-12-16"],
+            extra_json_schema={"format": "date"},
+        ),
+    ]
+    p10: Annotated[list[float], _cheapest_hours_field("10th percentile", [31.2, 33.75, 38.4])]
+    p50: Annotated[list[float], _cheapest_hours_field("Median", [42.05, 46.3, 51.18])]
+    p90: Annotated[list[float], _cheapest_hours_field("90th percentile", [63.9, 67.42, 72.55])]
+
+
 class ScenariosResponse(_CommonFields, frozen=True, rename="camel", kw_only=True):
     """Settled prices from the current hour on, and equally likely price paths."""
 
@@ -275,6 +299,15 @@ class ScenariosResponse(_CommonFields, frozen=True, rename="camel", kw_only=True
         ),
     ]
     paths_kwh: Annotated[list[list[float]], eur_kwh_field("The same paths", [[0.0877, 0.0785], [0.1076, 0.1099]])]
+    cheapest_hours: Annotated[
+        list[CheapestHours],
+        Meta(
+            description="The mean price of the 1 to 8 cheapest hours of today and of each later day, ascending by "
+            "`day`. The hours are the cheapest of each path, and needn't be consecutive. Settled prices replace the "
+            "paths' prices of the same hours. Of today's hours, only those that begin after `now` count; if fewer than "
+            "8 are left, the lists are shorter. If the prices end before the end of a day, the day is left out."
+        ),
+    ]
 
 
 class HistoryPrice(Struct, frozen=True, rename="camel", kw_only=True):

@@ -12,6 +12,7 @@ from tunnihind.api.models.accuracy_answer import AccuracyResponse
 from tunnihind.api.models.fields import HOUR_EXAMPLE
 from tunnihind.api.models.price_answers import (
     Backtest,
+    CheapestHours,
     DayAheadHour,
     DayAheadQuarter,
     EosPrices,
@@ -153,6 +154,7 @@ _SCHEMAS: Final = (
     DayAheadQuarter,
     ForecastQuarter,
     ScenariosResponse,
+    CheapestHours,
     SeriesResponse,
     SeriesActual,
     SeriesForecastPoint,
