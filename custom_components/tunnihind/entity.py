@@ -15,9 +15,10 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.helpers.typing import StateType
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
+from .const import LOGGER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import plan_device_info, server_device_info
-from .errors import Refusal
+from .errors import Refusal, TunnihindError
 from .household.planner import plans_of
 from .household.prices_now import PricesNow
 from .plans.outcome import Outcome, Window
@@ -127,6 +128,39 @@ class AlwaysAvailableEntity(ServerEntity):
     @override
     def available(self) -> bool:
         return True
+
+
+class PolledEntity(ServerEntity):
+    """An entity that needs data that no other entity needs.
+
+    The entity itself requests the data from the server: once an hour, and only if the entity is enabled.
+    """
+
+    @property
+    @override
+    def should_poll(self) -> bool:
+        return True
+
+    @override
+    async def async_added_to_hass(self) -> None:
+        await super().async_added_to_hass()
+        # The first request runs in the background, because Home Assistant's start waits for ordinary tasks, and a slow
+        # server must not delay the start.
+        self.coordinator.config_entry.async_create_background_task(
+            self.hass, self.async_update_ha_state(force_refresh=True), f"{self.entity_id} first update"
+        )
+
+    @override
+    async def async_update(self) -> None:
+        try:
+            await self.async_request_data()
+        except TunnihindError as error:
+            # The entity keeps its data. A warning isn't needed, because the coordinator reports an unreachable server.
+            LOGGER.debug("can't update %s: %s", self.entity_id, error)
+
+    @abstractmethod
+    async def async_request_data(self) -> None:
+        """Request the entity's data. Raises TunnihindError."""
 
 
 class PlanEntity(_Entity):

@@ -16,11 +16,19 @@ from .entities.plan_sensor import (
     WindowTimeSensor,
     WindowValueSensor,
 )
-from .entities.price_sensor import PRICE_SENSORS, SELLING_SENSORS, PriceSensor, SellingSensor, next_price_description
+from .entities.price_sensor import (
+    PRICE_SENSORS,
+    SELLING_SENSORS,
+    ForecastSensor,
+    PriceSensor,
+    SellingSensor,
+    next_price_description,
+)
 from .entity import add_plan_entities, add_while_selling
 
 PARALLEL_UPDATES = 0
-# The interval at which `ForecastSavingSensor` polls the server. No other sensor sends its own requests to the server.
+# The interval at which `ForecastSensor` and `ForecastSavingSensor` poll the server. No other sensor sends its own
+# requests to the server.
 SCAN_INTERVAL = timedelta(hours=1)
 
 
@@ -38,7 +46,7 @@ async def async_setup_entry(
     descriptions = (*PRICE_SENSORS, next_price_description(coordinator.billing))
     async_add_entities(PriceSensor(coordinator, description) for description in descriptions)
     async_add_entities(DiagnosticSensor(coordinator, description) for description in DIAGNOSTIC_SENSORS)
-    async_add_entities([ForecastSavingSensor(coordinator)])
+    async_add_entities([ForecastSensor(coordinator), ForecastSavingSensor(coordinator)])
     add_while_selling(entry, add_selling)
     add_plan_entities(entry, async_add_entities, PlanStatusSensor, [PLAN_STATUS])
     add_plan_entities(entry, async_add_entities, WindowValueSensor, WINDOW_VALUE_SENSORS)

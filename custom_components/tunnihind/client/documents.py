@@ -1,6 +1,6 @@
 """Reads the server's JSON documents. Refuses documents in which a required field is missing or wrong."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import voluptuous as vol
@@ -89,6 +89,20 @@ def series_prices_from(document: object) -> dict[int, float]:
     return {hour["ts"]: hour["eurMwh"] for hour in _checked_fields(_SERIES_SCHEMA, document)["actuals"]}
 
 
+def price_paths_from(document: object, zone: Market) -> dict[int, tuple[float, ...]]:
+    """Read the price paths from the answer of `GET /api/v1/scenarios`.
+
+    The result maps the start of each hour to the hour's price (EUR/MWh) on each path. Raises MalformedDocument if the
+    document breaks the API's description or contains the prices of another zone.
+    """
+    fields = _checked_fields(_SCENARIOS_SCHEMA, document)
+    _check_zone(fields, zone)
+    starts, paths = fields["ts"], fields["paths"]
+    if any(len(path) != len(starts) for path in paths):
+        raise MalformedDocument("expected a price on each path for each hour")
+    return dict(zip(starts, zip(*paths, strict=True), strict=False))
+
+
 def plan_score_from(document: object) -> PlanScore | None:
     """Read the savings of plans in the last 30 days from the answer of `GET /api/v1/accuracy`.
 
@@ -116,9 +130,13 @@ def history_prices_from(document: object, zone: Market) -> dict[int, float]:
     Raises MalformedDocument if the document breaks the API's specification or contains the prices of another zone.
     """
     fields = _checked_fields(_HISTORY_SCHEMA, document)
+    _check_zone(fields, zone)
+    return {period["ts"]: period["eurMwh"] for period in fields["prices"]}
+
+
+def _check_zone(fields: Mapping[str, Any], zone: Market) -> None:
     if fields["zone"] != zone.code:
         raise MalformedDocument(f"expected zone {zone.code}, not {fields['zone']}")
-    return {period["ts"]: period["eurMwh"] for period in fields["prices"]}
 
 
 def _zone_paths_from(addresses: list[dict[str, Any]]) -> dict[ZoneCode, str]:
@@ -202,6 +220,7 @@ _SERIES_SCHEMA: Final = _object_schema({"actuals": [_settled_price_schema(HOUR_S
 _HISTORY_SCHEMA: Final = _object_schema(
     {"zone": _ZONE_SCHEMA, "currency": "EUR", "prices": [_settled_price_schema(QUARTER_S)]}
 )
+_SCENARIOS_SCHEMA: Final = _object_schema({"zone": _ZONE_SCHEMA, "ts": [_start_check(HOUR_S)], "paths": [[_number]]})
 _FIGURE_SCHEMA: Final = vol.Any(None, _number)
 _PLANS_SCHEMA: Final = _object_schema(
     {"hours": _integer, "n": _integer, "share": _FIGURE_SCHEMA, "baselineShare": _FIGURE_SCHEMA}

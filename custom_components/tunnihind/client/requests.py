@@ -51,6 +51,7 @@ from .documents import (
     history_prices_from,
     market_prices_from,
     plan_score_from,
+    price_paths_from,
     series_prices_from,
 )
 
@@ -182,6 +183,18 @@ class Client:
             return self._parse(plan_score_from, body)
         except NotTunnihind:
             return None
+
+    async def price_paths(self, zone: Market) -> dict[int, tuple[float, ...]]:
+        """Return the server's equally likely price paths (EUR/MWh).
+
+        The result maps the start of each forecast hour to the hour's price on each path. If the server has no price
+        paths, the result is empty. Raises CannotConnect and InvalidAnswer.
+        """
+        try:
+            _, body = await self._get("api/v1/scenarios")
+            return self._parse(partial(price_paths_from, zone=zone), body)
+        except NotTunnihind:
+            return {}
 
     async def settled_prices_of_month(self, month: date, step_s: int, zone: Market) -> dict[int, float]:
         """Return the settled prices (EUR/MWh) of the month that begins on `month`, keyed by the start of each period.

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta, tzinfo
 from itertools import accumulate, groupby
-from statistics import quantiles
 from typing import Final, NamedTuple
 
 from .market import HOUR_S
@@ -54,5 +53,12 @@ def cheapest_hours_by_day(
 
 
 def _percentiles(values: Sequence[float]) -> CheapestPrice:
-    p10, *_, p90 = deciles = quantiles(values, n=10, method="inclusive")
-    return CheapestPrice(p10, deciles[4], p90)
+    ranked = sorted(values)
+    return CheapestPrice(*(_quantile(ranked, level) for level in (0.1, 0.5, 0.9)))
+
+
+def _quantile(ranked: Sequence[float], level: float) -> float:
+    """Interpolate linearly between two of the ranked values. Between equal values, the result is exactly this value."""
+    whole, part = divmod(level * (len(ranked) - 1), 1)
+    low, high = ranked[int(whole)], ranked[min(int(whole) + 1, len(ranked) - 1)]
+    return low + (high - low) * part

@@ -8,10 +8,9 @@ from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 from homeassistant.const import PERCENTAGE, EntityCategory
 
 from ..client.answers import Backtest, PlanScore
-from ..const import EUR_PER_MWH, LOGGER
+from ..const import EUR_PER_MWH
 from ..coordinator import TunnihindCoordinator
-from ..entity import AlwaysAvailableEntity, Attributes, ValueDescription, ValueSensor, utc_datetime
-from ..errors import TunnihindError
+from ..entity import AlwaysAvailableEntity, Attributes, PolledEntity, ValueDescription, ValueSensor, utc_datetime
 from ..household.prices_now import PricesNow
 
 
@@ -99,12 +98,8 @@ FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality_description(
 )
 
 
-class ForecastSavingSensor(AlwaysAvailableEntity, ValueSensor[PlanScore]):
-    """A sensor for the saving of plans that follow the forecast, in percent of the greatest possible saving.
-
-    No other entity needs the saving, so the sensor itself requests it from the server: once an hour, and only if the
-    sensor is enabled.
-    """
+class ForecastSavingSensor(PolledEntity, AlwaysAvailableEntity, ValueSensor[PlanScore]):
+    """A sensor for the saving of plans that follow the forecast, in percent of the greatest possible saving."""
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
         super().__init__(coordinator, FORECAST_SAVING)
@@ -112,28 +107,9 @@ class ForecastSavingSensor(AlwaysAvailableEntity, ValueSensor[PlanScore]):
 
     @property
     @override
-    def should_poll(self) -> bool:
-        return True
-
-    @property
-    @override
     def subject(self) -> PlanScore | None:
         return self._score
 
     @override
-    async def async_added_to_hass(self) -> None:
-        await super().async_added_to_hass()
-        # The first request runs in the background, because Home Assistant's start waits for ordinary tasks, and a slow
-        # server must not delay the start.
-        self.coordinator.config_entry.async_create_background_task(
-            self.hass, self.async_update_ha_state(force_refresh=True), f"{self.entity_id} first update"
-        )
-
-    @override
-    async def async_update(self) -> None:
-        try:
-            self._score = await self.coordinator.client.plan_score()
-        except TunnihindError as error:
-            # The sensor keeps its last score, because scores change only once a day. A warning isn't needed, because
-            # the coordinator reports an unreachable server.
-            LOGGER.debug("can't get the scores from /api/v1/accuracy: %s", error)
+    async def async_request_data(self) -> None:
+        self._score = await self.coordinator.client.plan_score()

@@ -1,19 +1,22 @@
 """Sensors for the prices at which the household buys and sells electricity, and for a price's level and rank."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Final, override
+from typing import Any, Final, override
 
 from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 
 from ..const import CENTS_PER_KWH, EUR, EUR_PER_KWH
+from ..coordinator import TunnihindCoordinator
+from ..core.cheapest_hours import CheapestPrice, cheapest_hours_by_day
 from ..core.levels import Level
-from ..core.market import Market, rounded_price
+from ..core.market import HOUR_S, Market, rounded_price
 from ..entity import (
     NEXT_SELLING_PRICE,
     SELLING_PRICE,
     Attributes,
+    PolledEntity,
     PriceEntity,
     SellingEntity,
     ValueDescription,
@@ -58,7 +61,7 @@ class PriceSensor(PriceEntity, ValueSensor[PricesNow]):
     """
 
     _unrecorded_attributes = frozenset(
-        {"raw_yesterday", "raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates"}
+        {"raw_yesterday", "raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates", "cheapest_hours"}
     )
 
     @property
@@ -240,11 +243,6 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
         attributes_fn=_average_ahead_attributes,
     ),
     PriceDescription(
-        key="forecast",
-        value_fn=lambda prices: prices.outlook_band.p50 if prices.outlook_band else None,
-        attributes_fn=_forecast_attributes,
-    ),
-    PriceDescription(
         key="price_list",
         entity_registry_enabled_default=False,
         value_fn=lambda prices: (
@@ -253,3 +251,52 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
         attributes_fn=_price_list_attributes,
     ),
 )
+
+_FORECAST: Final = PriceDescription(
+    key="forecast",
+    value_fn=lambda prices: prices.outlook_band.p50 if prices.outlook_band else None,
+    attributes_fn=_forecast_attributes,
+)
+
+
+class ForecastSensor(PolledEntity, PriceSensor):
+    """A sensor for the average price of the first 24 hours of the forecast.
+
+    The attribute `cheapest_hours` lists the prices of the cheapest hours of each day ahead. Servers without price paths
+    don't send the data for it, so the attribute is absent then.
+    """
+
+    def __init__(self, coordinator: TunnihindCoordinator) -> None:
+        super().__init__(coordinator, _FORECAST)
+        self._price_paths: Mapping[int, Sequence[float]] = {}
+
+    @override
+    async def async_request_data(self) -> None:
+        self._price_paths = await self.coordinator.client.price_paths(self.prices.zone)
+
+    @property
+    @override
+    def extra_state_attributes(self) -> Attributes | None:
+        cheapest = {"cheapest_hours": self._cheapest_hours()} if self._price_paths else {}
+        return {**(super().extra_state_attributes or {}), **cheapest}
+
+    def _cheapest_hours(self) -> list[dict[str, Any]]:
+        """Return p10, p50 and p90 of the average price of each day's 1 to 8 cheapest hours, in EUR/kWh.
+
+        The cheapest hours are those of the household's prices, because fees may differ by hour. So the percentiles
+        can't be computed from the market prices in the server's field `cheapestHours`.
+        """
+        prices, tariff = self.prices, self.coordinator.tariff
+        expected = {
+            start: [tariff.price(eur_mwh, start) for eur_mwh in on_paths]
+            for start, on_paths in self._price_paths.items()
+        }
+        hours = prices.timeline.with_step(HOUR_S).periods
+        settled = {period.start: [period.price] for period in hours if period.settled}
+        first = prices.now - prices.now % HOUR_S + HOUR_S
+        by_day = cheapest_hours_by_day({**expected, **settled}, first, prices.zone.time_zone)
+        return [
+            {"day": day.isoformat()}
+            | {name: [rounded_price(getattr(price, name)) for price in found] for name in CheapestPrice._fields}
+            for day, found in by_day.items()
+        ]

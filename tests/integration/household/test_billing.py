@@ -41,7 +41,7 @@ async def test_todays_past_quarters_are_asked_for_once(quarter_home: Home, proxy
     await home.add(options=BY_QUARTER)
     await home.at(home.now + 2 * HOUR_S)
     assert [asked.query for asked in proxy.asked if asked.query] == ["days=3"]
-    assert {asked.path for asked in proxy.asked} == {paths.QUARTERS, paths.ABOUT}
+    assert {asked.path for asked in proxy.asked} == {paths.QUARTERS, paths.ABOUT, paths.SCENARIOS}
     lowest = min(
         range(instant("2026-01-14T00:00:00+02:00"), instant("2026-01-15T00:00:00+02:00"), QUARTER_S), key=shaped
     )

@@ -90,7 +90,12 @@ async def test_an_answer_that_differs_only_in_its_time_writes_no_state_and_no_fi
 @pytest.mark.parametrize(
     ("billed_by", "begins", "of_the_hour"),
     [
-        ("hour", "2026-01-14T11:00:00+02:00", (("sensor", "price_level"), ("binary_sensor", "cheap_hour"))),
+        (
+            "hour",
+            "2026-01-14T11:00:00+02:00",
+            # The prices of today's cheapest hours, an attribute of the forecast, are those of the hours ahead.
+            (("sensor", "price_level"), ("binary_sensor", "cheap_hour"), ("sensor", "forecast")),
+        ),
         ("quarter", "2026-01-14T10:30:00+02:00", ()),
     ],
 )

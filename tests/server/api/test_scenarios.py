@@ -94,7 +94,11 @@ def check_cheapest_hours(view: ServedData, now: int, settings: Settings = SETTIN
     listed = scenarios_response(view, now, settings).cheapest_hours
     expected = brute_force(view, now, settings)
     assert [one.day for one in listed] == [*expected]
+    settled = {hour.ts for hour in scenarios_response(view, now, settings).day_ahead}
     for one in listed:
+        end = view.market.midnight(date.fromisoformat(one.day) + timedelta(days=1))
+        if settled.issuperset(ts for ts in range(now - now % HOUR_S + HOUR_S, end, HOUR_S)):
+            assert one.p10 == one.p50 == one.p90
         for percentile, computed in zip((one.p10, one.p50, one.p90), expected[one.day], strict=True):
             assert len(percentile) == len(computed)
             assert np.abs(np.array(percentile) - computed).max() < 0.00501

@@ -12,6 +12,7 @@ QUARTERS: Final = "/api/v1/quarters"
 ABOUT: Final = "/api/about"
 SERIES: Final = "/api/series"
 ACCURACY: Final = "/api/v1/accuracy"
+SCENARIOS: Final = "/api/v1/scenarios"
 _PASSED_ON: Final = ("ETag", "Content-Type", "Retry-After")
 
 type Instead = Callable[[web.Request], web.StreamResponse | None]
