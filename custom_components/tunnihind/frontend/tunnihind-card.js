@@ -22,7 +22,7 @@ const TEXTS = {
     "Mida kilovatt-tund sulle täna, homme ja sel nädalal maksab.",
     "Сколько вы платите за киловатт-час сегодня, завтра и на этой неделе.",
   ],
-  cents: ["c/kWh", "s/kWh", "ц/кВт·ч"],
+  cents: ["c/kWh", "s/kWh", "цент/кВт·ч"],
   now: ["Now", "Praegu", "Сейчас"],
   today: ["Today", "Täna", "Сегодня"],
   tomorrow: ["Tomorrow", "Homme", "Завтра"],

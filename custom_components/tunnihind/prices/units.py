@@ -8,7 +8,7 @@ from ..const import CENTS_PER_KWH, EUR_PER_KWH
 
 CONF_UNIT: Final = "unit"
 _CENTS: Final = 100
-_CENTS_PER_KWH: Final = {"et": "s/kWh", "ru": "ц/кВт·ч"}
+_CENTS_PER_KWH: Final = {"et": "s/kWh", "ru": "цент/кВт·ч"}
 # Home Assistant's languages that use a decimal point instead of a decimal comma.
 _WITH_DECIMAL_POINT: Final = frozenset(
     ("bn", "cy", "en", "es-419", "ga", "gsw", "he", "hi", "ja", "ko", "ml", "ta", "te", "th", "ur", "zh")

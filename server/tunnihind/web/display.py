@@ -11,7 +11,7 @@ from tunnihind.api.served_data import Percentiles
 from tunnihind.core.market import DAY_S, Market, VatRates, consumer_price, rounded_market_price, vat_rate_at
 from tunnihind.web.options import PageOptions, VatChoice
 from tunnihind.web.surcharge import NO_SURCHARGE, Surcharge
-from tunnihind.web.texts import Texts, texts_in
+from tunnihind.web.texts import ClockTime, Texts, texts_in
 
 EUR_MWH_PER_CENT_KWH: Final = 10
 
@@ -121,7 +121,7 @@ class Display:
     @property
     def texts(self) -> Texts:
         """The texts in the reader's language."""
-        return texts_in(self.options.lang)
+        return texts_in(self.options.lang, self.options.zone)
 
     @property
     def time_zone(self) -> tzinfo:
@@ -243,11 +243,11 @@ class Display:
         """Return the calendar day of an instant in the reader's time zone."""
         return datetime.fromtimestamp(ts, self.time_zone).date()
 
-    def time_of_day(self, ts: float) -> str:
+    def time_of_day(self, ts: float) -> ClockTime:
         """Write the time of day at an instant. If the hour is repeated at the end of summer time, add the time zone."""
         local = datetime.fromtimestamp(ts, UTC).astimezone(self.time_zone)
         repeated = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
-        return f"{local:%H:%M} {local.tzname()}" if repeated else f"{local:%H:%M}"
+        return ClockTime(f"{local:%H:%M} {local.tzname()}" if repeated else f"{local:%H:%M}")
 
     def period_times(self, ts: int) -> str:
         """Write a period's start and end as times of day."""

@@ -98,7 +98,12 @@ def data_notices(
 
 def _age_text(seconds: int, texts: Texts) -> str:
     """Write an age in hours, or in days if the age is at least two days."""
-    return texts("age.hours", n=seconds // HOUR_S) if seconds < 2 * DAY_S else texts("age.days", n=seconds // DAY_S)
+    unit, n = _age_in_units(seconds)
+    return texts(f"age.{unit}", n=n)
+
+
+def _age_in_units(seconds: int) -> tuple[str, int]:
+    return ("hours", seconds // HOUR_S) if seconds < 2 * DAY_S else ("days", seconds // DAY_S)
 
 
 def _doubtful_days(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
@@ -161,7 +166,8 @@ def no_prices_explanation(
     zone, texts, newest = data.market.zone, display.texts, data.newest_settled_ts
     title, until = texts("empty"), ""
     if newest is not None:
-        title = texts("empty.old", age=_age_text(now - newest - HOUR_S, texts))
+        unit, n = _age_in_units(now - newest - HOUR_S)
+        title = texts(f"empty.old.{unit}", n=n)
         until = texts("fresh.settled", moment=display.moment_text(newest + HOUR_S, now)) + ". "
     of_prices = [source for source in sources if source.name in _PRICE_SOURCES]
     faults = [source.fault for source in of_prices if source.fault]

@@ -310,6 +310,20 @@ def outlook_sentences(
     return tuple(writer.sentence(list(group), is_first=not n) for n, (_, group) in enumerate(alike))
 
 
+class _Highlight(NamedTuple):
+    """What a day's price is like, when, and in brackets the highest price. `is_split` is true for two spans."""
+
+    what: str
+    when: str
+    top: str
+    is_split: bool = False
+
+    @property
+    def text(self) -> str:
+        """The highlight as a part of a sentence."""
+        return f"{self.what} {self.when}{self.top}"
+
+
 class _SentenceWriter:
     def __init__(self, days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display) -> None:
         self._days = days
@@ -324,15 +338,22 @@ class _SentenceWriter:
         gaps = {
             "day": self._day_names([one.day for one in alike]),
             "subject": self._text("outlook.first" if is_first else "outlook.next"),
-            "highest": self._possibly_expensive_text(outlook),
             "weather": self._text(f"outlook.weather.{outlook.weather}") if outlook.weather else "",
         }
-        if outlook == DayOutlook(outlook.day, possibly_expensive=outlook.possibly_expensive, weather=outlook.weather):
-            return self._text("outlook.possible", **gaps)
-        what = self._highlights_text(outlook)
-        if outlook.possibly_expensive:
-            return self._text("outlook.likelyAndPossible", what=what, **gaps)
-        return self._text("outlook.likely" if is_forecast else "outlook.certain", what=what, **gaps)
+        highest = self._possibly_expensive_highlight(outlook) if outlook.possibly_expensive else None
+        if highest and outlook == DayOutlook(
+            outlook.day, possibly_expensive=outlook.possibly_expensive, weather=outlook.weather
+        ):
+            return self._text("outlook.possible", **highest._asdict(), **gaps)
+        highlights = self._highlights(outlook)
+        if highest:
+            what = self._highlights_text(outlook, highlights)
+            return self._text("outlook.likelyAndPossible", what=what, highest=highest.text, **gaps)
+        certainty = "likely" if is_forecast else "certain"
+        if outlook.usual is None and len(highlights) == 1:
+            [only] = highlights.values()
+            return self._text(f"outlook.{certainty}.one", **only._asdict(), **gaps)
+        return self._text(f"outlook.{certainty}", what=self._highlights_text(outlook, highlights), **gaps)
 
     def _day_names(self, days: Sequence[date]) -> str:
         today = self._show.local_day(self._now)
@@ -344,8 +365,8 @@ class _SentenceWriter:
         # In Estonian and Russian, `named` begins with a small letter, but a sentence begins with a capital letter.
         return named[0].upper() + named[1:]
 
-    def _highlights_text(self, outlook: DayOutlook) -> str:
-        """Describe all highlights of a day except `possibly_expensive` and `weather`."""
+    def _highlights(self, outlook: DayOutlook) -> dict[str, _Highlight]:
+        """Return the highlights of a day by kind, except `usual`, `possibly_expensive` and `weather`."""
         kinds = {
             "negative": outlook.negative,
             "nearZero": outlook.near_zero,
@@ -354,39 +375,43 @@ class _SentenceWriter:
         }
         spans = dict(sorted(((kind, found) for kind, found in kinds.items() if found), key=lambda item: item[1]))
         top = self._highest_price_text(outlook.day, outlook.expensive)
-        texts = {
-            kind: self._text(f"outlook.{kind}", when=self._times_text(outlook.day, found), top=top)
+        return {
+            kind: _Highlight(
+                self._text(f"outlook.{kind}"),
+                self._times_text(outlook.day, found),
+                top if kind == "expensive" else "",
+                is_split=len(found) > 1,
+            )
             for kind, found in spans.items()
         }
+
+    def _highlights_text(self, outlook: DayOutlook, highlights: Mapping[str, _Highlight]) -> str:
+        """Describe `usual` and the other highlights of a day."""
+        texts = {kind: highlight.text for kind, highlight in highlights.items()}
         if outlook.usual is None:
-            some_are_split = any(len(found) > 1 for found in spans.values())
+            some_are_split = any(highlight.is_split for highlight in highlights.values())
             return self._list_text([*texts.values()], "outlook.andAlso" if some_are_split else "outlook.and")
         whole = self._text(f"outlook.usual.{outlook.usual}")
         is_expensive = outlook.usual in ("expensive", "veryExpensive")
         same_kind = "expensive" if is_expensive else "cheap"
         others = ("negative", "nearZero", "cheap") if is_expensive else ("expensive",)
         if same_kind in texts:
-            when = self._times_text(outlook.day, spans[same_kind])
-            whole = self._text("outlook.especially", what=whole, when=when, top=top if same_kind == "expensive" else "")
+            same = highlights[same_kind]
+            whole = self._text("outlook.especially", what=whole, when=same.when, top=same.top)
         elif same_kind == "cheap":
             whole = self._list_text([whole, *(texts[kind] for kind in ("negative", "nearZero") if kind in texts)])
         but = [texts[kind] for kind in others if kind in texts]
         return self._text("outlook.but", what=whole, other=self._list_text(but)) if but else whole
 
-    def _possibly_expensive_text(self, outlook: DayOutlook) -> str:
-        """Write at which times prices may be very high, and the forecast for the period with the highest p90.
-
-        If there are no such times, return an empty string.
-        """
-        if not outlook.possibly_expensive:
-            return ""
+    def _possibly_expensive_highlight(self, outlook: DayOutlook) -> _Highlight:
+        """Return at which times prices may be very high, and the forecast for the period with the highest p90."""
         highest = max(
             self._periods_within(outlook.day, outlook.possibly_expensive), key=lambda period: period.percentiles.p90
         )
         price = self._text("outlook.price", price=self._show.price_with_about(highest), unit=self._show.unit)
         top = self._text("outlook.range", price=price, band=self._show.interval_text(highest))
-        return self._text(
-            "outlook.veryExpensive", when=self._times_text(outlook.day, outlook.possibly_expensive), top=f" ({top})"
+        return _Highlight(
+            self._text("outlook.veryExpensive"), self._times_text(outlook.day, outlook.possibly_expensive), f" ({top})"
         )
 
     def _highest_price_text(self, day: date, spans: Sequence[HourSpan]) -> str:

@@ -200,7 +200,7 @@ def _shared_options(options: PageOptions) -> PageOptions:
 
 
 def _render(template: str, site: Site, options: PageOptions, mode: Mode, **data: object) -> bytes:
-    page, texts = _template_environment().get_template(template), texts_in(options.lang)
+    page, texts = _template_environment().get_template(template), texts_in(options.lang, options.zone)
     given = {
         "t": texts,
         "names": texts.country_forms(site.zone),
@@ -229,8 +229,8 @@ def reference_page_maker(site: Site, document: dict[str, Any], mode: Mode) -> Pa
             unit_named_in=unit_named_in,
             indented_json=indented_json,
             recipe_names=RECIPE_CLIENTS,
-            recipes={file: read_recipe(file, settings.base_url, options.lang) for file in RECIPE_CLIENTS},
-            vat=texts_in(options.lang).vat_percent(rate),
+            recipes={file: read_recipe(file, settings.base_url, options.lang, options.zone) for file in RECIPE_CLIENTS},
+            vat=texts_in(options.lang, options.zone).vat_percent(rate),
             vat_is_by_date=newest_since > 0,
         )
         return _represent_page(html, coding, _CACHE_FIVE_MINUTES)
@@ -330,7 +330,7 @@ def accuracy_page_maker(
     def made(
         options: PageOptions, coding: Coding, weather: tuple[VariableScores, ...], _version: str, _change_id: str
     ) -> Representation:
-        summary = summarise_accuracy(snapshot.data, options, texts_in(options.lang))
+        summary = summarise_accuracy(snapshot.data, options, texts_in(options.lang, options.zone))
         html = _render(
             "accuracy.html", site, options, mode, summary=summary, weather=weather, region=REGIONS[site.zone]
         )

@@ -14,9 +14,10 @@ import msgspec
 from markupsafe import Markup, escape
 
 from tunnihind.api.openapi.document import placeholder_values
+from tunnihind.core.market import Zone
 from tunnihind.settings import Settings
 from tunnihind.web.options import Language
-from tunnihind.web.texts import texts_in
+from tunnihind.web.texts import named_for_zone, texts_in
 
 _UNIT_OF_TEXT: Final[Mapping[str, str]] = {
     "EUR/MWh": "EUR/MWh",
@@ -41,8 +42,9 @@ def translator(settings: Settings, language: Language) -> Translate:
 
     A text without a translation stays English.
     """
-    catalogue = _translations("reference", language)
-    point = texts_in(language)("decimal")
+    zone = settings.market.zone
+    catalogue = _translations("reference", language, zone)
+    point = texts_in(language, zone)("decimal")
     english_values, translated_values = (
         placeholder_values(settings),
         dict(placeholder_values(settings, lambda text: catalogue.get(text, text))),
@@ -58,12 +60,12 @@ def translator(settings: Settings, language: Language) -> Translate:
 
 
 @cache
-def _translations(what: str, language: Language) -> Mapping[str, Any]:
-    """Return the translations in `locales/{what}.{language}.json`, or an empty mapping for English."""
+def _translations(what: str, language: Language, zone: Zone) -> Mapping[str, Any]:
+    """Return the translations in `locales/{what}.{language}.json` for a zone, or an empty mapping for English."""
     if language == "en":
         return {}
-    source = files("tunnihind.web").joinpath("locales", f"{what}.{language}.json").read_bytes()
-    return msgspec.json.decode(source, type=dict[str, Any])
+    source = files("tunnihind.web").joinpath("locales", f"{what}.{language}.json").read_text(encoding="utf-8")
+    return msgspec.json.decode(named_for_zone(source, zone), type=dict[str, Any])
 
 
 def inline_html(text: str) -> Markup:
@@ -100,9 +102,9 @@ RECIPE_CLIENTS: Final = {
 """The name of each recipe's client. The names are the same in all languages."""
 
 
-def read_recipe(file: str, address: str, language: Language = "en") -> str:
+def read_recipe(file: str, address: str, language: Language = "en", zone: Zone = "ee") -> str:
     """Read a recipe, translate its comments, and fill in the server's address. `address` has no slash at its end."""
     code = files("tunnihind.web").joinpath("recipes", file).read_text(encoding="utf-8")
-    for english, translated in _translations("recipes", language).get(file, {}).items():
+    for english, translated in _translations("recipes", language, zone).get(file, {}).items():
         code = code.replace(english, translated)
     return code.replace(PLACEHOLDER_ADDRESS, address)

@@ -1,11 +1,12 @@
 """The texts of the pages, and the format of numbers and dates, in each language."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cache
 from importlib.resources import files
 from math import copysign, floor
-from typing import Any, Final
+from typing import Any, Final, override
 
 import msgspec
 
@@ -33,7 +34,35 @@ _SHARED_KEYS: Final = (
 )
 """The keys of the texts that the pages' scripts use besides those under the key `script`."""
 
+_VAT_IN_ESTONIA: Final = re.compile(r"налог\w* с оборота", re.IGNORECASE)
+"""The Russian name of VAT in Estonia, in any case."""
+_VAT_ELSEWHERE: Final = "НДС"
+
 _MINUS: Final = "\N{MINUS SIGN}"
+
+
+class ClockTime(str):
+    """A time of day, such as 21:00.
+
+    Estonian texts add a case ending to a time. So a placeholder with an ending, such as `{end:ni}`, writes 21:00 as
+    21ni, and 21:15 as 21.15ni.
+    """
+
+    __slots__ = ()
+
+    @override
+    def __format__(self, ending: str) -> str:
+        if not ending:
+            return str(self)
+        clock, _, zone = self.partition(" ")
+        hour, minute = clock.split(":")
+        stem = f"{int(hour)}" if minute == "00" else f"{int(hour)}.{minute}"
+        return f"{stem}{ending} ({zone})" if zone else f"{stem}{ending}"
+
+
+def named_for_zone(text: str, zone: Zone) -> str:
+    """Return a text in any language with VAT named as in the zone's country."""
+    return text if zone == "ee" else _VAT_IN_ESTONIA.sub(_VAT_ELSEWHERE, text)
 
 
 class Texts:
@@ -129,7 +158,7 @@ def plural_category(language: Language, n: object) -> str:
 
 
 @cache
-def texts_in(language: Language) -> Texts:
-    """Return a language's texts, read from the file at the first call for this language."""
-    source = files("tunnihind.web").joinpath("locales", f"{language}.json").read_bytes()
-    return Texts(language, msgspec.json.decode(source))
+def texts_in(language: Language, zone: Zone = "ee") -> Texts:
+    """Return a language's texts for a zone's pages, read from the file at the first call for both."""
+    source = files("tunnihind.web").joinpath("locales", f"{language}.json").read_text(encoding="utf-8")
+    return Texts(language, msgspec.json.decode(named_for_zone(source, zone)))

@@ -112,7 +112,7 @@ async def test_a_half_typed_figure_has_no_preview_and_the_next_one_has(
 
 
 ESTONIAN = ("Sel tunnil: börsihind 9,876 + käibemaks 2,3702", "12,25 s/kWh")
-RUSSIAN = ("В этот час: биржевая цена 9,876 + налог с оборота 2,3702", "12,25 ц/кВт·ч")
+RUSSIAN = ("В этот час: биржевая цена 9,876 + налог с оборота 2,3702", "12,25 цент/кВт·ч")
 ENGLISH = ("This hour: market 9.876 + VAT 2.3702", "12.25 c/kWh")
 
 

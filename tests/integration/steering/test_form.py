@@ -26,7 +26,7 @@ async def test_the_form_shows_its_own_values_and_names_the_changes(car: Home) ->
     ("language", "lines"),
     [
         ("et", ["Tähtaeg: 06:00", "Vajalik energia: 22,5 kWh", "Hinnapiir: 12,50 s/kWh"]),
-        ("ru", ["Крайний срок: 06:00", "Нужная энергия: 22,5 kWh", "Предельная цена: 12,50 ц/кВт·ч"]),
+        ("ru", ["Крайний срок: 06:00", "Нужная энергия: 22,5 kWh", "Предельная цена: 12,50 цент/кВт·ч"]),
     ],
 )
 async def test_the_form_names_the_changes_in_the_language_of_the_home(

@@ -201,18 +201,18 @@ def test_what_stands_out_is_told_in_short_sentences(shown: View, told: str) -> N
         ),
         pytest.param(
             view([ORDINARY, [20.0], FLAT, {range(7, 9): 190.0}], hour=18, spread=60.0, lang="et"),
-            "Täna on hind kõrge kella 20:00-ni (kõrgeim 180,00 €/MWh). Homme on hind tavalisest palju madalam. "
+            "Täna on hind kõrge kuni kella 20ni (kõrgeim 180,00 €/MWh). Homme on hind tavalisest palju madalam. "
             "Kolmapäeval võib hind olla väga kõrge kell 07:00–09:00 (umbes 190 €/MWh, tõenäoliselt 130–310).",
         ),
         pytest.param(
             view([FLAT, {range(12, 15): -5.0, range(20, 24): 290.0, range(25): 160.0}], lang="et"),
-            "Homme on hind tavalisest kõrgem, eriti alates kella 20:00-st (kõrgeim 290,00 €/MWh), "
+            "Homme on hind tavalisest kõrgem, eriti alates kella 20st (kõrgeim 290,00 €/MWh), "
             "kuid alla nulli kell 12:00–15:00.",
         ),
         pytest.param(
             view([FLAT, {range(12, 15): -5.0}, {range(4, 14): 190.0, range(14, 24): None}], known_days=1, lang="et"),
             "Homme on hind tõenäoliselt nulli lähedal kell 12:00–15:00. "
-            "Teisipäeval võib hind olla väga kõrge alates kella 04:00-st vähemalt kella 14:00-ni "
+            "Teisipäeval võib hind olla väga kõrge alates kella 4st vähemalt kuni kella 14ni "
             "(umbes 190 €/MWh, tõenäoliselt 170–230).",
         ),
         pytest.param(
@@ -222,6 +222,32 @@ def test_what_stands_out_is_told_in_short_sentences(shown: View, told: str) -> N
     ],
 )
 def test_the_sentences_are_estonian_for_who_reads_that(shown: View, told: str) -> None:
+    assert " ".join(shown.sentences) == told
+
+
+@pytest.mark.parametrize(
+    ("shown", "told"),
+    [
+        pytest.param(
+            view([ORDINARY, FLAT], hour=18, lang="ru"), "Сегодня до 20:00 цена высокая (максимум 180,00 €/⁠МВт·ч)."
+        ),
+        pytest.param(
+            view([FLAT, FLAT, {range(7, 9): 190.0}], spread=60.0, lang="ru"),
+            "Во вторник с 07:00 до 09:00 цена может быть очень высокой (около 190 €/⁠МВт·ч, вероятно 130–310).",
+        ),
+        pytest.param(
+            view([FLAT, FLAT, {range(4): 100.0, range(4, 14): 190.0, range(14, 24): None}], spread=60.0, lang="ru"),
+            "Во вторник с 04:00 как минимум до 14:00 цена может быть очень высокой "
+            "(около 190 €/⁠МВт·ч, вероятно 130–310).",
+        ),
+        pytest.param(
+            view([FLAT, ORDINARY], known_days=1, lang="ru"),
+            "Завтра цена, скорее всего, низкая с 02:00 до 06:00 и высокая с 17:00 до 20:00 "
+            "(максимум около 180 €/⁠МВт·ч, вероятно 160–220).",
+        ),
+    ],
+)
+def test_a_russian_sentence_with_one_time_says_the_time_first(shown: View, told: str) -> None:
     assert " ".join(shown.sentences) == told
 
 

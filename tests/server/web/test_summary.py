@@ -129,7 +129,7 @@ def test_the_cheapest_three_hours_within_a_day_are_named_and_compared_with_now(
 @pytest.mark.parametrize(
     ("lang", "said"),
     [
-        ("et", "24 tunni odavaim: öösel 01:00–04:00, 30,00 €/MWh. Tasub oodata: 70% odavam."),
+        ("et", "Odavaim 24 tunni jooksul: öösel 01:00–04:00, 30,00 €/MWh. Tasub oodata: 70% odavam."),
         ("ru", "Минимум за 24 ч: ночью 01:00–04:00, 30,00 €/\u2060МВт·ч. Стоит подождать: −70%."),
     ],
 )

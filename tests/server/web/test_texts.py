@@ -16,7 +16,7 @@ from tunnihind.core.market import MARKETS, ZONES, Zone
 from tunnihind.settings import Settings
 from tunnihind.web.options import LANGUAGES, Language
 from tunnihind.web.reference import RECIPE_CLIENTS, inline_html, read_recipe, translator
-from tunnihind.web.texts import plural_category, texts_in
+from tunnihind.web.texts import ClockTime, plural_category, texts_in
 
 WEB = Path(tunnihind.web.__file__).parent
 LOCALES = {language: json.loads((WEB / "locales" / f"{language}.json").read_text()) for language in LANGUAGES}
@@ -86,6 +86,28 @@ def test_every_text_that_scripts_name_is_there_and_none_is_left_over() -> None:
     texts = set(EN["script"])
     assert set(re.findall(r'say\("([\w.]+)"', code)) <= set(texts_in("en").script_texts())
     assert texts <= set(re.findall(r'"([\w.]+)"', code)) | set(re.findall(r"texts\.(\w+)", code))
+
+
+@pytest.mark.parametrize(
+    ("time", "until"),
+    [("21:00", "21ni"), ("21:15", "21.15ni"), ("00:30", "0.30ni"), ("07:00", "7ni"), ("03:00 EEST", "3ni (EEST)")],
+)
+def test_a_placeholder_with_an_ending_writes_a_time_as_estonians_do(time: str, until: str) -> None:
+    clock = ClockTime(time)
+    assert f"kell {clock}, kuni kella {clock:ni}" == f"kell {time}, kuni kella {until}"
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_russian_names_vat_as_the_zones_country_does(zone: Zone) -> None:
+    document = openapi_document(Settings(zones=(zone,)))
+    say = translator(Settings(zones=(zone,)), "ru")
+    shown = [
+        *leaves(texts_in("ru", zone)._table),
+        *(say(text) for text in strings([document["paths"], document["components"]])),
+        *(read_recipe(file, "https://hind.example", "ru", zone) for file in RECIPE_CLIENTS),
+    ]
+    said = {name for text in shown for name in re.findall(r"оборота|НДС", str(text))}
+    assert said == {"оборота" if zone == "ee" else "НДС"}
 
 
 def strings(node: Any, key: str = "") -> Iterator[str]:  # noqa: ANN401  a JSON document
