@@ -1,15 +1,16 @@
 """Summarises the prices of each day from today on, and makes the calendar of coloured hours."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from itertools import groupby, pairwise
+from itertools import count, groupby, pairwise
 from statistics import fmean
 from typing import Final, Literal
 
 import numpy as np
 
+from tunnihind.core.cheapest_hours import CheapestPrice, cheapest_hours_by_day
 from tunnihind.core.market import HOUR_S, floor_hour, rounded_market_price
 from tunnihind.forecast.run import Scenarios
 from tunnihind.web.display import Display, PricedPeriod
@@ -17,6 +18,24 @@ from tunnihind.web.scale import Tint, tint
 
 _LIKELY_LEVELS: Final = (0.1, 0.9)
 """The levels of the percentiles that bound a likely range."""
+
+type PathPrices = Mapping[int, Sequence[float]]
+"""Maps the start of an hour to the hour's price on each of the equally likely price paths, in the reader's unit."""
+
+
+def prices_on_paths(
+    periods: Iterable[PricedPeriod], scenarios: Scenarios | None, display: Display
+) -> dict[int, list[float]]:
+    """Return the prices of the hours with an unsettled period. Hours that the price paths don't cover are left out."""
+    if scenarios is None:
+        return {}
+    unsettled = {floor_hour(period.ts) for period in periods if period.settled is None}
+    return {
+        hour: [display.shown_amount(rounded_market_price(price), hour) for price in on_paths]
+        for hour, on_paths in zip(count(scenarios.start_ts, HOUR_S), scenarios.eur_mwh.T.tolist(), strict=False)
+        if hour in unsettled
+    }
+
 
 type DayName = Literal["today", "tomorrow", ""]
 type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
@@ -64,17 +83,17 @@ def day_summaries(
     today: date,
     current_ts: int,
     days: Mapping[date, Sequence[PricedPeriod]],
-    scenarios: Scenarios | None,
+    on_paths: PathPrices,
     display: Display,
 ) -> tuple[DaySummary, ...]:
     """Summarise today and tomorrow, even if they have no periods, and all later days in `days`.
 
-    `current_ts` is the start of the present period in unix seconds.
+    `current_ts` is the start of the present period in unix seconds. `on_paths` comes from `prices_on_paths`.
     """
     tomorrow = today + timedelta(days=1)
     shown = (today, tomorrow, *(day for day in days if day > tomorrow))
     return tuple(
-        _day_summary(_day_name(day, today), day, days.get(day, ()), current_ts, scenarios, display) for day in shown
+        _day_summary(_day_name(day, today), day, days.get(day, ()), current_ts, on_paths, display) for day in shown
     )
 
 
@@ -88,7 +107,7 @@ def _day_summary(
     day: date,
     periods: Sequence[PricedPeriod],
     current_ts: int,
-    scenarios: Scenarios | None,
+    on_paths: PathPrices,
     display: Display,
 ) -> DaySummary:
     ahead = [period for period in periods if period.ts >= current_ts]
@@ -99,7 +118,7 @@ def _day_summary(
         periods=tuple(periods),
         cheapest=min(ahead, key=display.shown_price, default=None),
         most_expensive=max(ahead, key=display.shown_price, default=None),
-        mean_range=_mean_range(periods, scenarios, display),
+        mean_range=_mean_range(periods, on_paths, display),
         state=state,
         state_text=_state_text(state, day, periods, display),
     )
@@ -137,9 +156,7 @@ def _state_text(state: DayState, day: date, periods: Sequence[PricedPeriod], dis
     return f"{text} {display.time_of_day(since)}–{display.time_of_day(until)}"
 
 
-def _mean_range(
-    periods: Sequence[PricedPeriod], scenarios: Scenarios | None, display: Display
-) -> tuple[float, float] | None:
+def _mean_range(periods: Sequence[PricedPeriod], on_paths: PathPrices, display: Display) -> tuple[float, float] | None:
     """Return the likely range of a day's mean price. If no price of the day is a forecast, return None.
 
     If the price paths cover all forecast hours, the range goes from p10 to p90 of the paths' mean prices for the day.
@@ -155,21 +172,32 @@ def _mean_range(
     if not ahead:
         return None
     hours = Counter(floor_hour(period.ts) for period in ahead)
-    if scenarios is None or not all(_has_price_paths(hour, scenarios) for hour in hours):
+    if not hours.keys() <= on_paths.keys():
         low, high = zip(*(display.interval(period) for period in ahead), strict=True)
         return fmean([*settled, *low]), fmean([*settled, *high])
-    total = np.zeros(len(scenarios.eur_mwh)) + sum(settled)
-    for hour, count in hours.items():
-        of_hour = scenarios.eur_mwh[:, (hour - scenarios.start_ts) // HOUR_S]
-        total += [count * display.shown_amount(rounded_market_price(price), hour) for price in of_hour.tolist()]
+    total = sum(settled) + sum(n * np.array(on_paths[hour]) for hour, n in hours.items())
     low_mean, high_mean = np.quantile(total / len(periods), _LIKELY_LEVELS).tolist()
     shown_mean = fmean(map(display.shown_price, periods))
     return min(low_mean, shown_mean), max(high_mean, shown_mean)
 
 
-def _has_price_paths(hour: int, scenarios: Scenarios) -> bool:
-    _, hours = scenarios.eur_mwh.shape
-    return hour in range(scenarios.start_ts, scenarios.start_ts + hours * HOUR_S, HOUR_S)
+def cheapest_hours(
+    periods: Iterable[PricedPeriod], on_paths: PathPrices, now: int, display: Display
+) -> dict[date, list[CheapestPrice]]:
+    """Return the prices of the 1 to 8 cheapest hours of each day ahead, in the reader's unit.
+
+    The fees and the VAT of each hour are added before the hours are compared. An hour of published quarters counts with
+    their mean price. `now` is in unix seconds.
+    """
+    first = floor_hour(now) + HOUR_S
+    prices: dict[int, Sequence[float]] = {}
+    for hour, group in groupby((one for one in periods if one.ts >= first), key=lambda period: floor_hour(period.ts)):
+        of_hour = list(group)
+        if all(period.settled is not None for period in of_hour):
+            prices[hour] = [display.mean_price(of_hour)]
+        elif hour in on_paths:
+            prices[hour] = on_paths[hour]
+    return cheapest_hours_by_day(prices, first, display.time_zone)
 
 
 _PAST_DAYS: Final = 7

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from tunnihind.api.periods import ServedPeriods
 from tunnihind.api.served_data import Percentiles
+from tunnihind.core.cheapest_hours import CheapestPrice
 from tunnihind.core.market import DAY_S, Market, VatRates, consumer_price, rounded_market_price, vat_rate_at
 from tunnihind.web.options import PageOptions, VatChoice
 from tunnihind.web.surcharge import NO_SURCHARGE, Surcharge
@@ -203,6 +204,13 @@ class Display:
 
     def _with_about(self, written: str, periods: Iterable[PricedPeriod]) -> str:
         return self.texts("about", price=written) if _has_unsettled(periods) else written
+
+    def cheapest_price_text(self, price: CheapestPrice) -> str:
+        """Write the mean price of a day's cheapest hours. If it isn't known, add "about" and its likely range."""
+        if price.p10 == price.p90:
+            return self.texts.number(price.p50, 2)
+        about = self.texts("about", price=self.texts.whole_number(price.p50))
+        return f"{about} ({self.range_text((price.p10, price.p90))})"
 
     def brief_mean_price_text(self, periods: Sequence[PricedPeriod]) -> str:
         """Return the mean price of `periods` as text with at most one decimal, for a small cell."""

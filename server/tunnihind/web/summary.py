@@ -1,7 +1,8 @@
 """Makes the dashboard's words and figures from the served data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 from tunnihind.api.answers import DEFAULT_HISTORY_DAYS
@@ -9,12 +10,20 @@ from tunnihind.api.health import lacks_tomorrows_prices, publication_is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
+from tunnihind.core.cheapest_hours import CheapestPrice
 from tunnihind.core.levels import Level, levels
 from tunnihind.core.market import DAY_S, HOUR_S, floor_hour, free_until, vat_rate_at
 from tunnihind.core.tariff import Tariff
 from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.settings import Settings
-from tunnihind.web.days import CalendarRow, DaySummary, calendar_rows, day_summaries
+from tunnihind.web.days import (
+    CalendarRow,
+    DaySummary,
+    calendar_rows,
+    cheapest_hours,
+    day_summaries,
+    prices_on_paths,
+)
 from tunnihind.web.display import Display, PricedPeriod, group_by_day, priced_periods, shown_vat
 from tunnihind.web.drawing import Drawing, draw_chart
 from tunnihind.web.household import HouseholdPrice, household_price
@@ -58,12 +67,13 @@ _NO_PAGE_CONTEXT: Final = PageContext()
 class DashboardSummary:
     """The words and figures with which the template of the dashboard or of the small view is filled.
 
-    `cheapest_sentence` names the cheapest three consecutive hours of the next 24, or is empty if none are known.
-    `outlook` contains sentences about cheap and expensive hours ahead, and about days with unusual prices. `scale`
-    lists the prices at which the colour changes, in the reader's unit. `tint` is the colour of the present price, or
-    None if this price is unknown. `beyond_window` holds the served forecast for hours after the public window, in
-    EUR/MWh. If the page shows quarters, `beyond_window` is empty. If market prices are shown, `household` is None. If
-    there are no prices to show, `no_prices_explanation` gives the reason.
+    `cheapest_hours` has the prices of the 1 to 8 cheapest hours of each day ahead. `cheapest_sentence` names the
+    cheapest three consecutive hours of the next 24, or is empty if none are known. `outlook` contains sentences
+    about cheap and expensive hours ahead, and about days with unusual prices. `scale` lists the prices at which the
+    colour changes, in the reader's unit. `tint` is the colour of the present price, or None if this price is
+    unknown. `beyond_window` holds the served forecast for hours after the public window, in EUR/MWh. If the page
+    shows quarters, `beyond_window` is empty. If market prices are shown, `household` is None. If there are no
+    prices to show, `no_prices_explanation` gives the reason.
     """
 
     display: Display
@@ -74,6 +84,7 @@ class DashboardSummary:
     cheapest_sentence: str
     outlook: tuple[str, ...]
     days: tuple[DaySummary, ...]
+    cheapest_hours: Mapping[date, Sequence[CheapestPrice]]
     tomorrow_is_due: bool
     levels: Mapping[int, Level]
     scale: tuple[float, ...]
@@ -101,7 +112,8 @@ def summarise_dashboard(
 ) -> DashboardSummary:
     """Make the dashboard's words and figures as of `now` (unix seconds).
 
-    For the small view (`embed=1`), `cheapest_sentence`, `outlook`, `days` and `calendar` are left empty, to save time.
+    For the small view (`embed=1`), `cheapest_sentence`, `outlook`, `days`, `cheapest_hours` and `calendar` are left
+    empty, to save time.
     """
     is_dashboard = options.embed == "0"
     periods = _shown_periods(data, now, settings, options.step_s)
@@ -115,6 +127,7 @@ def summarise_dashboard(
         for of_day in days.values()
         for period, level in zip(of_day, levels([display.shown_price(one) for one in of_day]), strict=True)
     }
+    on_paths = prices_on_paths(periods.values(), data.scenarios if is_dashboard else None, display)
     scale = scale_in_unit(data.price_scale, (ts for ts in periods if ts % HOUR_S == 0), display)
     drawing = draw_chart(list(periods.values()), scale, now, display)
     return DashboardSummary(
@@ -127,7 +140,8 @@ def summarise_dashboard(
         outlook=outlook_sentences(day_outlooks(days, now, display, page_context.weather), days, now, display)
         if is_dashboard
         else (),
-        days=day_summaries(today, current_ts, days, data.scenarios, display) if is_dashboard else (),
+        days=day_summaries(today, current_ts, days, on_paths, display) if is_dashboard else (),
+        cheapest_hours=cheapest_hours(periods.values(), on_paths, now, display) if is_dashboard else {},
         tomorrow_is_due=lacks_tomorrows_prices(data, now) and not publication_is_late(data.market, now),
         levels=level_of,
         scale=scale,

@@ -116,6 +116,34 @@ def test_the_range_of_a_mean_is_that_of_the_price_paths_and_of_what_is_published
         assert tomorrow.mean_range == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("period", ["hour", "quarter"])
+def test_cheapest_hours_are_those_of_each_path_with_each_hours_fees(period: str) -> None:
+    run = make_run([50.0] * 72, start=HOUR + HOUR_S)
+    prices = np.random.default_rng(1).normal(60, 40, (SCENARIO_COUNT, 72)).round(2)
+    view = replace(make_view(hours(MIDNIGHT, 25, 100.0), run), scenarios=paths(run, prices))
+    summary = summary_of(view, period=period, package="vork_4")
+    display, known = summary.display, set(hours(MIDNIGHT, 25))
+    on_paths = [
+        {
+            ts: display.shown_amount(100.0 if ts in known else price, ts)
+            for ts, price in zip(run.starts(), path, strict=True)
+        }
+        for path in prices.tolist()
+    ]
+    assert len({round(path[ts] - path[HOUR + HOUR_S], 6) for path in on_paths[:1] for ts in known if ts > HOUR}) == 2
+    today, tomorrow, *later = summary.cheapest_hours.items()
+    assert [day.day for day, _ in (today, tomorrow, *later)] == [15, 16, 17]
+    for day, by_count in (today, tomorrow, *later):
+        ahead = [ts for ts in run.starts() if display.local_day(ts) == day]
+        assert len(by_count) == 8
+        for count, price in enumerate(by_count, 1):
+            means = [sum(sorted(path[ts] for ts in ahead)[:count]) / count for path in on_paths]
+            assert price == pytest.approx(np.quantile(means, (0.1, 0.5, 0.9)))
+    assert today[1][2].p10 == today[1][2].p90, "all of it is published"
+    assert display.cheapest_price_text(today[1][2]) == display.texts.number(today[1][2].p50, 2)
+    assert display.cheapest_price_text(tomorrow[1][2]).startswith("about ")
+
+
 @given(st.lists(st.lists(st.floats(-50, 400), min_size=72, max_size=72), min_size=1, max_size=4))
 def test_the_range_of_a_mean_holds_it_and_lies_between_the_means_of_the_lowest_and_highest_paths(
     rows: list[list[float]],

@@ -283,6 +283,7 @@ export class Finder {
       return;
     }
     const { hours, kwh } = asked;
+    showCheapestHours(hours);
     const duration = hours * HOUR_S;
     const next = floorTo(now(), QUARTER_S) + QUARTER_S;
     const priced = this.pricedQuartersFrom(next);
@@ -352,6 +353,13 @@ export class Finder {
       button.textContent = `${wording.relativeDay(morning, now())} ${wording.timeOfDay(morning)}`;
     }
   }
+}
+
+/** Shows what as many of each day's cheapest hours will cost as a device needs, at most 8. @param {number} hours */
+function showCheapestHours(hours) {
+  const all = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-cheapest-hours]"));
+  const shown = Math.min(Math.ceil(hours), all.length);
+  for (const one of all) one.hidden = one.dataset.cheapestHours !== String(shown);
 }
 
 /**
