@@ -34,8 +34,8 @@ _SHARED_KEYS: Final = (
 )
 """The keys of the texts that the pages' scripts use besides those under the key `script`."""
 
-_VAT_IN_ESTONIA: Final = re.compile(r"налог\w* с оборота", re.IGNORECASE)
-"""The Russian name of VAT in Estonia, in any case."""
+_VAT_IN_ESTONIA: Final = re.compile(r"\bналог(?:а|у|ом|е)?\b(?: с оборота)?", re.IGNORECASE)
+"""The Russian name of VAT in Estonia in any case, in full or short."""
 _VAT_ELSEWHERE: Final = "НДС"
 
 _MINUS: Final = "\N{MINUS SIGN}"

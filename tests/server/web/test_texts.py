@@ -106,8 +106,8 @@ def test_russian_names_vat_as_the_zones_country_does(zone: Zone) -> None:
         *(say(text) for text in strings([document["paths"], document["components"]])),
         *(read_recipe(file, "https://hind.example", "ru", zone) for file in RECIPE_CLIENTS),
     ]
-    said = {name for text in shown for name in re.findall(r"оборота|НДС", str(text))}
-    assert said == {"оборота" if zone == "ee" else "НДС"}
+    said = {name for text in shown for name in re.findall(r"налог|НДС", str(text).lower().replace("ндс", "НДС"))}
+    assert said == {"налог" if zone == "ee" else "НДС"}
 
 
 def strings(node: Any, key: str = "") -> Iterator[str]:  # noqa: ANN401  a JSON document
