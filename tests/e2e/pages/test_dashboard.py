@@ -283,6 +283,21 @@ async def test_a_deadline_is_chosen_by_day_and_hour_or_by_one_press(watched_page
     await expect(time.locator("option:checked")).to_have_text("13:00")
 
 
+async def test_the_finders_hours_say_how_many_cheapest_hours_of_each_day_are_priced(watched_page: WatchedPage) -> None:
+    page = await watched_page.show("/?hours=5")
+    shown = page.locator("[data-cheapest-hours]").filter(visible=True)
+    await expect(shown.locator("h3")).to_contain_text("The 5 cheapest hours of each day")
+    prices = await shown.locator("li").all_text_contents()
+    assert [price.split()[0] for price in prices[:2]] == ["Today", "Tomorrow"]
+    assert all(re.fullmatch(r".* about -?\d+ \(-?\d+( … |–)-?\d+\)|.* −?\d+\.\d\d", price) for price in prices)
+    # A part of an hour needs a whole one, and at most eight are priced.
+    for hours, priced in (("2.5", "3"), ("1", ""), ("12", "8")):
+        await page.locator("[name=hours]").fill(hours)
+        await expect(shown.locator("h3")).to_contain_text(f"The {priced} cheapest hour".replace("  ", " "))
+    await page.locator("[name=hours]").fill("0")
+    await expect(shown).to_have_count(1)
+
+
 async def test_the_finder_refuses_in_words_what_it_cannot_do_and_leaves_it_as_it_was_typed(
     watched_page: WatchedPage,
 ) -> None:
