@@ -638,7 +638,7 @@ text.forecast { fill: color-mix(in oklab, var(--accent) 65%, var(--ink)); }
 .marks text, .names text { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; stroke-linejoin: round; }
 .foot { align-items: center; min-height: 32px; }
 @container (max-width: 240px) { .earlier, .later { display: none; } }
-@container (min-width: 241px) { .readout > .price { flex-wrap: nowrap; } }
+@container (min-width: 275px) { .readout > .price { flex-wrap: nowrap; } }
 .legend i { width: 18px; height: 10px; background: linear-gradient(var(--median) 0 0) center / 100% 2px no-repeat var(--likely); }
 .legend .sold { background: repeating-linear-gradient(90deg, var(--sold) 0 5px, transparent 5px 8px) center / 100% 2px no-repeat; }
 .moves { display: flex; margin-inline-start: auto; }
