@@ -289,7 +289,7 @@ async def test_the_finders_hours_say_how_many_cheapest_hours_of_each_day_are_pri
     await expect(shown.locator("h3")).to_contain_text("The 5 cheapest hours of each day")
     prices = await shown.locator("li").all_text_contents()
     assert [price.split()[0] for price in prices[:2]] == ["Today", "Tomorrow"]
-    assert all(re.fullmatch(r".* about -?\d+ \(-?\d+( … |–)-?\d+\)|.* −?\d+\.\d\d", price) for price in prices)
+    assert all(re.fullmatch(r".* about .+ \(.+\)|.* −?\d+\.\d\d", price) for price in prices)
     # A part of an hour needs a whole one, and at most eight are priced.
     for hours, priced in (("2.5", "3"), ("1", ""), ("12", "8")):
         await page.locator("[name=hours]").fill(hours)
