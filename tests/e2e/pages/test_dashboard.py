@@ -21,6 +21,7 @@ from tests.support.pages.browser import (
 )
 from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
+from tunnihind.web.options import LANGUAGES
 
 
 async def point_at(page: Page, ts: int) -> None:
@@ -117,6 +118,25 @@ async def test_two_fingers_zoom_and_one_moves(browser: Browser, server: RunningS
         assert moved[0] < zoomed[0]
         assert moved[1] - moved[0] == pytest.approx(zoomed[1] - zoomed[0], abs=2)
         assert seen.console_errors == []
+
+
+@pytest.mark.parametrize("width", [390, 641, 768, 1024, 1280])
+async def test_the_legend_shows_all_that_is_in_the_chart_at_any_width(
+    browser: Browser, serve: Serve, width: int
+) -> None:
+    server = await serve(sample_views.negative())
+    async with open_page(browser, address_of(server), viewport={"width": width, "height": 900}) as seen:
+        for lang in LANGUAGES:
+            page = await seen.show(f"/?lang={lang}&package=vork_4&span=ahead")
+            legend = page.locator(".chart .legend")
+            for item in ("settled", "forecast", "night", "found", "dearest"):
+                await expect(legend.locator(f"[data-shows={item}]")).to_be_visible()
+            cut = """legend => {
+                const box = legend.getBoundingClientRect();
+                const parts = [...legend.children].map((item) => item.getBoundingClientRect());
+                return parts.filter(({ bottom, right }) => bottom > box.bottom || right > box.right).length;
+            }"""
+            assert await legend.evaluate(cut) == 0
 
 
 async def test_the_keyboard_walks_from_hour_to_hour(watched_page: WatchedPage, server: RunningServer) -> None:

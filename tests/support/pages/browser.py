@@ -7,9 +7,11 @@ shows the same pages in less than half the processor time.
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -30,22 +32,60 @@ CHROMIUM_OPTIONS: Final = [
     "--disable-sync",
 ]
 
+FONT_PACKAGES: Final = {
+    "Noto Sans": "fonts-noto-core",
+    "DejaVu Sans": "fonts-dejavu-core",
+    "Inter": "fonts-inter",
+    "Liberation Sans": "fonts-liberation",
+}
+"""The fonts with which the pages are measured, and Debian's packages with these fonts. The first is the usual one."""
+
+# Debian's fonts, but one of them in place of all others except those for code.
+_FONT_SETTINGS: Final = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+<fontconfig>
+  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+  <match target="pattern">
+    <test qual="all" name="family" compare="not_eq"><string>monospace</string></test>
+    <edit name="family" mode="assign" binding="strong"><string>{font}</string></edit>
+  </match>
+</fontconfig>
+"""
+
 # Playwright's default of five seconds is too short for a busy machine.
 expect.set_options(timeout=1000 * PATIENCE_S)
 
 
 @asynccontextmanager
-async def chromium(environment: Mapping[str, str] | None = None) -> AsyncIterator[Browser]:
-    """Return a running browser, with extra environment variables. Skip the test if there is no browser."""
+async def chromium(
+    environment: Mapping[str, str] | None = None, font: str = next(iter(FONT_PACKAGES))
+) -> AsyncIterator[Browser]:
+    """Return a running browser, with extra environment variables. Skip the test if there is no browser.
+
+    All text except code has one font, whatever fonts the machine has, so that sizes are the same everywhere.
+    """
     found = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if found is None:
         pytest.skip("needs a browser: Debian's package chromium-headless-shell, or chromium")
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=found, args=CHROMIUM_OPTIONS, env={**os.environ, **(environment or {})}
-        )
-        yield browser
-        await browser.close()
+    with tempfile.TemporaryDirectory() as folder:
+        fonts = Path(folder) / "fonts.conf"
+        fonts.write_text(_FONT_SETTINGS.format(font=font))
+        variables = {**os.environ, "FONTCONFIG_FILE": str(fonts), **(environment or {})}
+        async with async_playwright() as playwright:
+            browser = await playwright.chromium.launch(executable_path=found, args=CHROMIUM_OPTIONS, env=variables)
+            yield browser
+            await browser.close()
+
+
+async def fonts_of(page: Page, selector: str) -> set[str]:
+    """Return the families of the fonts in which an element's text is drawn."""
+    devtools = await page.context.new_cdp_session(page)
+    await devtools.send("DOM.enable")
+    await devtools.send("CSS.enable")
+    root = (await devtools.send("DOM.getDocument"))["root"]["nodeId"]
+    node = (await devtools.send("DOM.querySelector", {"nodeId": root, "selector": selector}))["nodeId"]
+    used = await devtools.send("CSS.getPlatformFontsForNode", {"nodeId": node})
+    return {one["familyName"] for one in used["fonts"]}
 
 
 @dataclass

@@ -45,8 +45,8 @@ export function showPeriod(ts, scene) {
   if (day(Number(card.dataset.now)) !== day(ts)) writeText(document.body, "#outlook", "");
   card.dataset.now = String(ts);
   for (const marked of document.querySelectorAll("[aria-current=time]")) marked.removeAttribute("aria-current");
-  const hour = document.querySelector(`[data-hour="${floorTo(ts, HOUR_S)}"]`);
-  for (const present of [hour, rowOf(ts, wording)]) present?.setAttribute("aria-current", "time");
+  const hours = document.querySelectorAll(`[data-hour="${floorTo(ts, HOUR_S)}"]`);
+  for (const present of [...hours, rowOf(ts, wording)]) present?.setAttribute("aria-current", "time");
   const level = levelsOf(scene).get(ts);
   const period = periods.get(ts);
   const price = priceOf(period);
