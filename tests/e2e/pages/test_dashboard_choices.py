@@ -170,8 +170,19 @@ async def test_back_undoes_a_choice_and_what_is_remembered_of_it(visitor: Watche
     await expect(now).to_have_text("12:00–12:15")
     await page.go_back()
     await expect(now).to_have_text("12:00–13:00")
+    assert await location_of(page) == f"{visitor.address}/"
     page = await visitor.show()
     await expect(now).to_have_text("12:00–13:00")
+
+
+async def test_back_from_another_page_undoes_a_choice_too(visitor: WatchedPage) -> None:
+    page = await visitor.show()
+    await choose(page, "Quarter-hour")
+    await page.locator("#nav-accuracy").click()
+    await page.wait_for_url("**/accuracy*")
+    await page.evaluate("setTimeout(() => history.go(-2))")
+    await expect(page.locator("[data-now-span]")).to_have_text("12:00–13:00")
+    assert await location_of(page) == f"{visitor.address}/"
 
 
 async def test_the_small_view_shows_what_its_address_says_and_nothing_remembered(visitor: WatchedPage) -> None:

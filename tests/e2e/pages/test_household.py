@@ -78,6 +78,30 @@ async def test_what_is_being_entered_outlasts_a_renewal_of_the_page(watched_page
     await expect(margin).to_be_focused()
 
 
+async def test_a_margin_counts_while_it_is_typed_and_back_undoes_it_as_a_whole(watched_page: WatchedPage) -> None:
+    page = await watched_page.show("/?package=vork_4")
+    await page.locator("#household summary").click()
+    margin = page.get_by_label("Supplier's margin")
+    typed = ""
+    for key, applied in (("1", 1.0), (".", 1.0), ("2", 1.2), ("5", 1.25)):
+        await margin.press(key)
+        typed += key
+        await shows(page, written(applied))
+        await expect(page.locator(".parts tfoot td")).to_have_text(written(applied))
+        await expect(margin).to_be_focused()
+    await expect(margin).to_have_value("1.25")
+    assert (await location_of(page)).endswith("?package=vork_4&margin=1.25&price=all")
+    # A value that isn't allowed changes neither the price nor the address.
+    for key in ("6", "7"):
+        await margin.press(key)
+    await expect(margin).to_have_value("1.2567")
+    await shows(page, written(1.256))
+    assert (await location_of(page)).endswith("?package=vork_4&margin=1.256&price=all")
+    await page.go_back()
+    await shows(page, written(0))
+    assert (await location_of(page)).endswith("?package=vork_4")
+
+
 async def test_without_a_script_the_form_shows_the_whole_price(browser: Browser, server: RunningServer) -> None:
     async with open_page(browser, address_of(server), java_script_enabled=False) as seen:
         await seen.page.goto(f"{seen.address}/?lang=et&tz=utc")

@@ -23,13 +23,12 @@ export function setChoices(changes) {
 }
 
 /**
- * Writes choices into the address as a step that Back undoes.
+ * Writes choices into the address as a step that Back undoes. `remembered.js` adds none of the names in the state of
+ * a step to the step's address.
  * @param {Record<string, string | null>} changes
  * @param {string[]} remembered the names of the changes that the browser remembers; Back restores their old values
  */
 export function setChoicesUndoably(changes, remembered) {
-  const query = new URLSearchParams(location.search);
-  setChoices(Object.fromEntries(remembered.map((name) => [name, query.get(name) ?? ""])));
   const names = [...(history.state?.names ?? []), ...remembered];
   history.replaceState({ names }, "");
   history.pushState({ names: remembered }, "", addressWith(changes));

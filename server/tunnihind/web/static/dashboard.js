@@ -1,33 +1,40 @@
 // Starts the dashboard: the present price, the chart, the finder, options, a household's fees and code to copy.
 
-import { choiceOfLink, choiceOr, enableCopyButtons, rememberChoice, restoreOnBack, setChoicesUndoably } from "./address.js";
+import { choiceOfLink, choiceOr, enableCopyButtons, rememberChoice, restoreOnBack, setChoices, setChoicesUndoably } from "./address.js";
 import { Finder } from "./finder.js";
 import { data, drawChart, poller, scene, startView } from "./view.js";
 
 /**
- * When the reader changes or submits the household form with valid values, remembers these values and writes them into
- * the address.
- * @param {() => void} onChange called after the values have been written
+ * While the reader types into the household form, and when the reader changes or submits it, remembers its values and
+ * writes them into the address, if all of them are valid. The values typed into one field are one step for Back.
+ * @param {() => void} onChange called after other values have been written
  */
 function watchHouseholdForm(onChange) {
+  /** @type {EventTarget | null} */
+  let typedInto = null;
   // A fresh page replaces the form, so the listener belongs to the document.
-  for (const type of ["change", "submit"]) {
+  for (const type of ["input", "change", "submit"]) {
     document.addEventListener(type, (event) => {
       const form = /** @type {HTMLFormElement | null} */ (/** @type {Element} */ (event.target).closest("[data-household]"));
       if (!form) return;
       event.preventDefault();
-      if (!form.reportValidity()) return;
+      const isTyping = type === "input";
+      if (!(isTyping ? form.checkValidity() : form.reportValidity())) return;
+      const isSameStep = event.target === typedInto;
+      typedInto = isTyping ? event.target : null;
       /** @type {Record<string, string>} */
       const entered = {};
       for (const field of /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (form.querySelectorAll("label select, label input"))) {
         entered[field.name] = field.value;
-        if (field instanceof HTMLInputElement) field.defaultValue = field.value;
       }
       // In a zone with packages, a margin alone is not enough for a household price.
       const rates = "package" in entered ? entered.package : Object.values(entered).join("");
       entered.price = rates && "all";
+      if (Object.entries(entered).every(([name, value]) => choiceOr(name) === value)) return;
       for (const [name, value] of Object.entries(entered)) rememberChoice(name, value);
-      setChoicesUndoably(Object.fromEntries(Object.entries(entered).map(([name, value]) => [name, value || null])), Object.keys(entered));
+      const changes = Object.fromEntries(Object.entries(entered).map(([name, value]) => [name, value || null]));
+      if (isSameStep) setChoices(changes);
+      else setChoicesUndoably(changes, Object.keys(entered));
       onChange();
     });
   }

@@ -5,18 +5,22 @@ import { floorTo, HOUR_S, levelsOf, MINUTE_S, priceOf } from "./periods.js";
 
 /**
  * Takes over the changed parts of a fresh page. If the focused element has an id, it keeps the focus. Each `details`
- * with an id stays as it is, open or closed. A part in which the reader is typing isn't changed.
+ * with an id stays as it is, open or closed. A field that has the focus stays as it is, because the reader may be typing.
  * @param {Document} fresh
  */
 export function replaceChangedParts(fresh) {
   for (const old of document.querySelectorAll("[data-live]")) {
     const next = fresh.getElementById(old.id);
-    if (!next || isBeingEdited(old)) continue;
+    if (!next) continue;
     for (const own of old.querySelectorAll("details[id]")) {
       next.querySelector(`#${own.id}`)?.toggleAttribute("open", own.hasAttribute("open"));
     }
     if (next.isEqualNode(old)) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement?.id : "";
+    if (focused && next.querySelector(`#${focused}:is(input, select)`)) {
+      renewAround(old, next, focused);
+      continue;
+    }
     // A live region has to stay in the page, because screen readers don't read a new live region.
     if (old.hasAttribute("role")) old.replaceChildren(...document.adoptNode(next).childNodes);
     else old.replaceWith(document.adoptNode(next));
@@ -24,10 +28,17 @@ export function replaceChangedParts(fresh) {
   }
 }
 
-/** Returns whether the focused input field is in a part and has unsaved input. @param {Element} part */
-function isBeingEdited(part) {
-  const field = document.activeElement;
-  return part.contains(field) && field instanceof HTMLInputElement && field.value !== field.defaultValue;
+/** Makes `old` equal to `next`, except the element with the id `kept`, which both contain. @param {Element} old @param {Element} next @param {string} kept */
+function renewAround(old, next, kept) {
+  if (old.id === kept) return;
+  for (const name of old.getAttributeNames()) if (!next.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const [oldHolder, nextHolder] = [old, next].map((parent) => /** @type {Element} */ ([...parent.children].find((child) => child.matches(`#${kept}, :has(#${kept})`))));
+  for (const node of [...old.childNodes]) if (node !== oldHolder) node.remove();
+  const nodes = [...next.childNodes];
+  oldHolder.before(...nodes.slice(0, nodes.indexOf(nextHolder)));
+  oldHolder.after(...nodes.slice(nodes.indexOf(nextHolder) + 1));
+  renewAround(oldHolder, nextHolder, kept);
 }
 
 /**

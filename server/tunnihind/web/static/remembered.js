@@ -4,6 +4,8 @@
   const prefix = "tunnihind.";
   const query = new URLSearchParams(location.search);
   const told = query.toString();
+  // After Back, a choice that the address lacks is one that the reader has undone.
+  const undone = history.state?.names ?? [];
   // Fees in the address may be those of another household. This reader's fees must not be mixed with them.
   const hasFees = ["package", "network", "night", "other", "margin"].some((name) => query.has(name));
   try {
@@ -13,7 +15,7 @@
       if (zone && (zone !== document.documentElement.dataset.zone || hasFees)) continue;
       const value = localStorage[key];
       // A longer value is none of the page's choices, and servers refuse long addresses.
-      if (value.length <= 40 && !query.has(name)) query.set(name, value);
+      if (value.length <= 40 && !query.has(name) && !undone.includes(name)) query.set(name, value);
     }
   } catch {
     // If the browser refuses access to its storage, the page is shown as on a first visit.
