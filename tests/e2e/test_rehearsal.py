@@ -1,6 +1,7 @@
 """History from files, and `serve --as-of` on a past day of it."""
 
 import hashlib
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -84,6 +85,18 @@ async def test_a_past_day_is_served_as_it_was_known(server: Server, imported: Hi
     await assert_series(server, imported)
     await assert_same_forecast(tunnihind, body["forecast"])
     await assert_exported(tunnihind, imported)
+
+
+@pytest.mark.parametrize("history", ["made up"], indirect=True)
+async def test_a_rehearsal_says_at_once_what_it_does_and_then_how_far_it_is(imported: History, launch: Launch) -> None:
+    server = launch("--as-of", AS_OF)
+    await server.until_ready()
+    lines = server.log.splitlines()
+    assert "rehearsing 2025-12-15T10:00:00Z without network; nothing is stored" in lines[0]
+    steps = [int(done) for done in re.findall(r"making past forecasts for EE: (\d+) of 16 done", server.log)]
+    assert steps == sorted(steps)
+    assert steps[-1] == 16
+    assert len(steps) > 8
 
 
 async def assert_series(server: Server, imported: History) -> None:

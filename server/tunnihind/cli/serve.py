@@ -1,15 +1,19 @@
 """`serve` and `ingest`: the commands that can run the pipeline."""
 
 import asyncio
+import logging
 import sys
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from tunnihind.cli.options import AS_OF_OPTIONS, SERVER_OPTIONS, SOURCES_OPTIONS, STORE_OPTIONS, option, with_settings
 from tunnihind.cli.progress import progress_display
+from tunnihind.core.market import iso_utc
 from tunnihind.settings import COMMAND, Settings
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 @click.command()
@@ -23,9 +27,11 @@ def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | Non
     # Import only the modules that the chosen mode needs. Without the modules of the forecast, a replica starts in half
     # the time.
     if as_of is not None:
+        _LOG.info("rehearsing %s without network; nothing is stored", iso_utc(as_of))
         from tunnihind.service.past_day import serve_rehearsal  # noqa: PLC0415
 
-        _run_coroutine(serve_rehearsal(settings, as_of))
+        with progress_display() as show:
+            _run_coroutine(serve_rehearsal(settings, as_of, show))
     elif no_pipeline:
         from tunnihind.service.replica import serve_replica  # noqa: PLC0415
 

@@ -1,7 +1,6 @@
 """Serves a past day with the data known then. The server's clock starts at an instant of that day."""
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -9,17 +8,16 @@ from typing import Final
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, RehearsalClock
-from tunnihind.core.market import floor_hour, iso_utc
+from tunnihind.core.market import floor_hour
 from tunnihind.forecast.run import Runs
 from tunnihind.service.application import ServedZone
 from tunnihind.service.background import run_in_background
 from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.service.site import open_site, wait_until_stopped
 from tunnihind.settings import Settings
+from tunnihind.store.copying import ShowProgress
 from tunnihind.store.store import Store
 from tunnihind.web.summary import PageContext
-
-_LOG: Final = logging.getLogger(__name__)
 
 CHECK_HOUR_EVERY_S: Final = 10.0
 
@@ -49,18 +47,17 @@ class RehearsedZone:
         self._updated_for = seen
 
 
-async def serve_rehearsal(settings: Settings, instant: int) -> None:
+async def serve_rehearsal(settings: Settings, instant: int, show: ShowProgress) -> None:
     """Serve a rehearsal that starts at `instant`, until a stop signal. Raises SettingsError, StoreError."""
     with Store(settings.store_url, read_only=True) as store:
         clock = RehearsalClock(instant)
         rehearsed_zones: list[RehearsedZone] = []
         archive = None
         for market in settings.markets:
-            rehearsal = await asyncio.to_thread(Rehearsal.of, store, instant, market, archive)
+            rehearsal = await asyncio.to_thread(Rehearsal.of, store, instant, market, archive, show)
             archive = rehearsal.archive
             rehearsed_zones.append(RehearsedZone(rehearsal, Snapshot(settings.for_zone(market.zone), clock)))
             await rehearsed_zones[-1].update(instant)
-        _LOG.info("rehearsing %s without network; nothing is stored", iso_utc(instant))
         # An announced rehearsal would attract the real server's clients, because both servers have the same identity.
         site = open_site(
             replace(settings, announce=False),

@@ -17,6 +17,7 @@ from tunnihind.forecast.run import FullForecaster, Run, Runs, issue_instant
 from tunnihind.known import Archive
 from tunnihind.pipeline.history import needed_history_start
 from tunnihind.pipeline.modelling import new_forecaster
+from tunnihind.store.copying import ShowProgress
 from tunnihind.store.store import Store
 from tunnihind.web.weather import RegionWeather
 
@@ -37,17 +38,25 @@ class Rehearsal:
     earlier_runs: Mapping[int, tuple[Run, ...]]
 
     @classmethod
-    def of(cls, store: Store, instant: int, market: Market, archive: Archive | None = None) -> Rehearsal:
+    def of(
+        cls,
+        store: Store,
+        instant: int,
+        market: Market,
+        archive: Archive | None = None,
+        show: ShowProgress = lambda *_: None,
+    ) -> Rehearsal:
         """Collect a market's data for a rehearsal that starts at `instant`, and make missing runs. Raises StoreError.
 
-        Several markets can share one `archive`. If `archive` is None, it is read from the store.
+        Several markets can share one `archive`. If `archive` is None, it is read from the store. `show` is told of each
+        run.
         """
         # One forecaster makes all new runs, because a forecaster keeps what it has learnt.
         model = new_forecaster(market)
         since = instant - RUN_HISTORY_S
         archive = archive or store.read_archive(needed_history_start(model, since))
         archived = {step_s: store.runs.made_since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
-        missing = list(_missing_runs(archive, archived[HOUR_S], instant, model))
+        missing = list(_missing_runs(archive, archived[HOUR_S], instant, model, show))
         earlier = {step_s: (*(runs.by_step[step_s] for runs in missing), *archived[step_s]) for step_s in STEPS}
         return cls(archive, model, earlier)
 
@@ -94,16 +103,20 @@ class Rehearsal:
         )
 
 
-def _missing_runs(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
+def _missing_runs(
+    archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster, show: ShowProgress
+) -> Iterator[Runs]:
     """Make a run at each of the `daily_issue_instants`, except on delivery days on which a stored run was issued.
 
     The runs are made so that answers contain past forecasts. Instants at which no run can be made are left out.
     """
     done = {delivery_day(run.made_at) for run in archived}
-    for at in daily_issue_instants(instant):
+    instants = [*daily_issue_instants(instant)]
+    for number, at in enumerate(instants, start=1):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))
         if runs is not None:
             yield runs
+        show(f"making past forecasts for {model.market.code}", number, len(instants))
 
 
 def daily_issue_instants(instant: int) -> Iterator[int]:
