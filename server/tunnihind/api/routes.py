@@ -176,13 +176,18 @@ def redirect_handler(name: str) -> Handler:
     """
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        # A relative address also works behind a proxy that adds a path.
-        query = f"?{request.rel_url.raw_query_string}" if request.rel_url.raw_query_string else ""
-        fields = headers("no-store", with_api_fields=False)
-        fields["Location"] = f"{name}/{query}"
-        return web.Response(status=308, headers=fields)
+        return redirect(request, f"{name}/")
 
     return handle
+
+
+def redirect(request: web.Request, path: str) -> web.Response:
+    """Answer with a permanent redirect to a path relative to the request's path. The query string stays."""
+    # A relative address also works behind a proxy that adds a path.
+    query = f"?{request.rel_url.raw_query_string}" if request.rel_url.raw_query_string else ""
+    fields = headers("no-store", with_api_fields=False)
+    fields["Location"] = path + query
+    return web.Response(status=308, headers=fields)
 
 
 async def refuse_before_first_read(_request: web.Request) -> web.Response:

@@ -102,6 +102,8 @@ def shown_vat(options: PageOptions, market: Market, api_rate: float, now: int) -
 
 
 _CENTS_PER_EURO: Final = 100
+_WHOLE_CENTS_FROM: Final = 9.95
+"""Forecasts from this amount in cents on are written without decimals. With one decimal, it would be 10.0."""
 _WITH_YEAR_FROM_S: Final = 180 * DAY_S
 """`moment_text` writes the year of an instant that is at least this many seconds before or after `now`."""
 
@@ -187,12 +189,17 @@ class Display:
         return self.shown_amount(period.eur_mwh, period.ts)
 
     def price_text(self, period: PricedPeriod) -> str:
-        """Write a settled price with two decimals, and a forecast as a whole number."""
+        """Write a settled price with two decimals, and a forecast as `_forecast_text` does."""
         return self._amount_text(self.shown_price(period), [period], 2)
 
     def _amount_text(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
-        """Write an amount. If the price of any period is a forecast, write no decimals."""
-        return self.texts.whole_number(amount) if _has_unsettled(periods) else self.texts.number(amount, decimals)
+        """Write an amount. If the price of any period is a forecast, write it as `_forecast_text` does."""
+        return self._forecast_text(amount) if _has_unsettled(periods) else self.texts.number(amount, decimals)
+
+    def _forecast_text(self, amount: float) -> str:
+        """Write the amount of a forecast: below 10 cents with one decimal, because small prices would look equal."""
+        is_small = self.options.unit == "kwh" and abs(amount) < _WHOLE_CENTS_FROM
+        return self.texts.rounded_number(amount, 1 if is_small else 0)
 
     def price_with_about(self, period: PricedPeriod) -> str:
         """Write a period's price. If the price is a forecast, add "about"."""

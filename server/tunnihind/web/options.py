@@ -1,5 +1,6 @@
 """The options of the pages. The page's address holds the options, so that a reader can share a view."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import time
@@ -48,6 +49,20 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 
 The default comes first, but the default language is the one that the browser prefers.
 """
+
+_SCRIPT_PATTERNS: Final[Mapping[str, str]] = {
+    "span": "near|ahead|week|all",
+    "from": r"\d+",
+    "to": r"\d+",
+    "past": "[01]",
+    "hours": r"\d*\.?\d+",
+    "kw": r"\d*\.?\d+",
+    "kwh": r"\d*\.?\d+",
+    "by": r"24h|morning|none|\d+|\d{4}-\d\d-\d\dT\d\d:\d\d",
+    "split": "[01]",
+    "predicted": "[01]",
+}
+"""The values of each parameter that only the page's scripts read (`moves.js`, `finder.js`), as regular expressions."""
 
 _RATE_NAMES: Final = ("network", "night", "other", "margin")
 """The rates that a household enters in a zone without packages, in the order of the form."""
@@ -132,17 +147,23 @@ class PageOptions:
 
     @classmethod
     def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = "ee") -> Self:
-        """Read the options from the query string of a zone's page. Ignore parameters that only other zones use.
+        """Read the options from the query string of a zone's page.
 
         If the query string names none of the pages' languages, choose the language by `accept_language`, an
         Accept-Language value.
         """
-        elsewhere = "times" if _has_packages(zone) else "package"
-        choices = {name: values for name, values in _CHOICES.items() if name != elsewhere}
+        elsewhere = _parameters_of_other_zones(zone)
+        choices = {name: values for name, values in _CHOICES.items() if name not in elsewhere}
         known = {name: query[name] for name in query if query[name] in choices.get(name, ())}
         rates = {name: _normalised_rate(query.get(name, "")) for name in _rate_parameters(zone)}
         unknown = [name for name in choices if name in query and name not in known]
         unknown += [name for name, rate in rates.items() if query.get(name) and not rate]
+        unknown += [name for name in elsewhere if query.get(name)]
+        unknown += [
+            name
+            for name, pattern in _SCRIPT_PATTERNS.items()
+            if not re.fullmatch(f"(?:{pattern})?", query.get(name, ""))
+        ]
         given = {"lang": preferred_language(accept_language)} | known | rates
         return cls(zone, **given, has_chosen_lang="lang" in known, unknown_parameters=tuple(unknown))  # type: ignore[arg-type]  # checked above
 
@@ -169,6 +190,10 @@ class PageOptions:
 
 def _rate_parameters(zone: Zone) -> tuple[str, ...]:
     return ("margin",) if _has_packages(zone) else _RATE_NAMES
+
+
+def _parameters_of_other_zones(zone: Zone) -> tuple[str, ...]:
+    return ("network", "night", "other", "times") if _has_packages(zone) else ("package",)
 
 
 def _has_packages(zone: Zone) -> bool:

@@ -18,6 +18,7 @@ from tunnihind.api.http.headers import HTML_CONTENT_TYPE, Coding, coding_for_req
 from tunnihind.api.http.problems import ProblemMaker
 from tunnihind.api.http.representation import Representation, opaque_tag, reply, represent
 from tunnihind.api.models.service import Mode
+from tunnihind.api.routes import redirect
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
@@ -143,8 +144,9 @@ def page_handler(page: PageMaker, zone: Zone) -> Handler:
 def missing_page_middleware(site: Site, mode: Mode) -> Middleware:
     """Return a middleware that answers a browser's request for an unknown path with a page.
 
-    If the request's Accept field doesn't name HTML, the middleware raises HTTPNotFound again. `api/server.py` then
-    answers with a problem document (RFC 9457).
+    Another spelling of a page's path gets a redirect to the page (see `_page_path`). If the request's Accept field
+    doesn't name HTML, the middleware raises HTTPNotFound again. `api/server.py` then answers with a problem document
+    (RFC 9457).
     """
 
     @web.middleware
@@ -152,10 +154,12 @@ def missing_page_middleware(site: Site, mode: Mode) -> Middleware:
         try:
             return await handler(request)
         except web.HTTPNotFound:
-            if not wants_page(request):
-                raise
             # The page's links are relative to the root, so the base address must lead back to the root.
             root = "../" * (request.rel_url.raw_path.count("/") - 1) or "./"
+            if (page := _page_path(request.path, site)) is not None:
+                return redirect(request, root + page)
+            if not wants_page(request):
+                raise
             html = _render("missing.html", site, _page_options(request, site.zone), mode, root=root)
             policy = _PAGE_CSP.replace("base-uri 'none'", "base-uri 'self'")
             fields = headers(
@@ -164,6 +168,21 @@ def missing_page_middleware(site: Site, mode: Mode) -> Middleware:
             return web.Response(status=404, body=html, headers=fields)
 
     return answer
+
+
+def _page_path(path: str, site: Site) -> str | None:
+    """Return the path, relative to the root, of the page that an unknown path means. If there is none, return None.
+
+    The path of a page may end with a slash or with `index.html`. The first zone's pages may be asked for under its
+    name, like those of the other zones.
+    """
+    names = [name for name in path.split("/") if name]
+    if names[:1] == [site.zone]:
+        del names[0]
+    if names[-1:] == ["index.html"]:
+        del names[-1]
+    pages = [zone_path + page for zone_path in site.paths.values() for page in ("", "docs", "accuracy")]
+    return next((page for page in pages if page.rstrip("/") == "/".join(names)), None)
 
 
 def dashboard_handler(page: DashboardPage, zone: Zone, problems: ProblemMaker) -> Handler:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from importlib.resources import files
-from math import copysign, floor
 from typing import Any, Final, override
 
 import msgspec
@@ -91,17 +91,23 @@ class Texts:
         written = f"{round(value, decimals) + 0.0:.{decimals}f}"
         return written.replace("-", _MINUS).replace(".", self._table["decimal"])
 
+    def rounded_number(self, value: float, decimals: int) -> str:
+        """Write a number. Halves are rounded away from zero, as in the pages' scripts."""
+        return self.number(float(Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)), decimals)
+
     def whole_number(self, value: float) -> str:
-        """Write a number without decimals. Halves are rounded away from zero, as in the pages' scripts."""
-        return self.number(copysign(floor(abs(value) + 0.5), value), 0)
+        """Write a number without decimals, with halves rounded away from zero."""
+        return self.rounded_number(value, 0)
 
     def whole_number_range(self, low: float, high: float) -> str:
         """Write a range of numbers without decimals.
 
-        If the lower number is negative, an ellipsis joins the numbers, because a dash would look like a minus sign.
+        If the lower number is written as negative, an ellipsis joins the numbers, because a dash would look like a
+        minus sign.
         """
-        between = " … " if low < 0 else "–"
-        return f"{self.whole_number(low)}{between}{self.whole_number(high)}"
+        lower = self.whole_number(low)
+        between = " … " if lower.startswith(_MINUS) else "–"
+        return f"{lower}{between}{self.whole_number(high)}"
 
     def percent(self, share: float) -> str:
         """Write a fraction as a whole percentage."""

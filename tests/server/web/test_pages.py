@@ -170,8 +170,8 @@ async def test_the_language_is_the_readers_unless_the_address_names_one(
 
 
 async def test_a_value_of_the_address_that_means_nothing_is_left_out_and_said(server: RunningServer) -> None:
-    html = await html_of(server, "/?unit=btu&package=vork_3&margin=-5&hours=3")
-    assert "an unknown value for unit, package, margin. The page ignores this value" in html
+    html = await html_of(server, "/?unit=btu&package=vork_3&margin=-5&hours=3&network=4&times=&span=year&by=noon&kw=x")
+    assert "an unknown value for unit, package, margin, network, span, kw, by. The page ignores this value" in html
     assert re.sub(r'<div class="notices".*?</div>', "", html, flags=re.DOTALL) == re.sub(
         r'<div class="notices".*?</div>', "", await html_of(server, "/"), flags=re.DOTALL
     )
@@ -192,6 +192,8 @@ async def test_a_browser_gets_a_page_where_there_is_none_and_a_program_its_json(
     assert (page.status, page.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
     html = page.body.decode()
     assert said in html
+    for part in ('id="brand"', 'id="nav-prices"', 'id="nav-docs"', 'class="menu"'):
+        assert part in html
     root = urljoin(f"http://house.example/prefix{path}", re.findall('<base href="(.*?)">', html)[0])
     assert root == "http://house.example/prefix/"
     for address in Outline(html).addresses[1:]:

@@ -256,6 +256,36 @@ async def test_an_address_without_its_final_slash_leads_to_the_page(serve: Serve
     assert answer.headers["Server"] == "Tunnihind"
 
 
+@pytest.mark.parametrize(
+    ("path", "page"),
+    [
+        ("/ee", "/"),
+        ("/ee/", "/"),
+        ("/ee/docs", "/docs"),
+        ("/ee/accuracy/", "/accuracy"),
+        ("/ee/index.html", "/"),
+        ("/docs/", "/docs"),
+        ("/accuracy/", "/accuracy"),
+        ("/index.html", "/"),
+        ("/lv", "/lv/"),
+        ("/lv/index.html", "/lv/"),
+        ("/lv/docs/", "/lv/docs"),
+    ],
+)
+async def test_another_spelling_of_an_address_leads_to_the_page(serve: Serve, path: str, page: str) -> None:
+    server = await serve(sample_views.ordinary(), Settings(zones=("ee", "lv")))
+    answer = await server.ask(f"{path}?lang=ru")
+    assert answer.status == 308
+    assert urljoin(path, answer.headers["Location"]) == f"{page}?lang=ru"
+    assert (await server.ask(f"{page}?lang=ru")).status == 200
+
+
+@pytest.mark.parametrize("path", ["/fi", "/api/", "/docs/x", "/lv/lv", "/ee/ee/", "/index.html/x", "/docs.html"])
+async def test_an_unknown_address_leads_nowhere(serve: Serve, path: str) -> None:
+    server = await serve(sample_views.ordinary(), Settings(zones=("ee", "lv")))
+    assert (await server.ask(path)).status == 404
+
+
 async def test_recipes_and_the_snippet_to_embed_have_the_address_of_their_zone(serve: Serve) -> None:
     settings = Settings(zones=("ee", "lv"), public_url="https://hind.example")
     server = await serve(sample_views.ordinary(), settings)

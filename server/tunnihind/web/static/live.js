@@ -65,7 +65,7 @@ export function showPeriod(ts, scene) {
   const forecast = period?.settled === null ? period.forecast : null;
   writeText(card, "[data-now-span]", wording.timesText({ from: ts, to: ts + step }));
   writeText(card, "[data-now-about]", forecast ? wording.say("about", { price: "" }).trim() : "");
-  writeText(card, "[data-now-price]", price === null ? "–" : wording.priceText(price, forecast ? 0 : 2));
+  writeText(card, "[data-now-price]", price === null ? "–" : forecast ? wording.forecastText(price) : wording.priceText(price));
   const next = periods.get(ts + step);
   const nextForecast = next?.settled === null ? next.forecast : null;
   const nextPrice = priceOf(next);

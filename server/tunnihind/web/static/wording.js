@@ -23,6 +23,8 @@ export function amountConverter(unit, rates, surcharge = []) {
 
 /** A price of 1 in each unit, in euros per kWh. */
 const EUROS_PER_KWH = { kwh: 0.01, mwh: 0.001 };
+/** Forecasts from this amount in cents on are written without decimals, as on the server. */
+const WHOLE_CENTS_FROM = 9.95;
 
 /** Rounds to a number of decimals. As in Python, an exact middle is rounded to the even digit. @param {number} value @param {number} decimals */
 function roundedHalfEven(value, decimals) {
@@ -66,9 +68,14 @@ export class Wording extends Clock {
     return written.replace("-", "\u2212").replace(".", this.texts.decimal);
   }
 
-  /** Writes a published price with two decimals, and a forecast as "about" a whole number. @param {number} value @param {boolean} isForecast */
+  /** Writes the price of a forecast: below 10 cents with one decimal, because small prices would look equal. @param {number} value */
+  forecastText(value) {
+    return this.priceText(value, this.eurosPerKwh === EUROS_PER_KWH.kwh && Math.abs(value) < WHOLE_CENTS_FROM ? 1 : 0);
+  }
+
+  /** Writes a published price with two decimals, and a forecast with "about". @param {number} value @param {boolean} isForecast */
   priceWithAbout(value, isForecast) {
-    return isForecast ? this.say("about", { price: this.priceText(value, 0) }) : this.priceText(value);
+    return isForecast ? this.say("about", { price: this.forecastText(value) }) : this.priceText(value);
   }
 
   /** Writes an amount in euros. If the amount is a forecast, adds "about". @param {number} value @param {boolean} isForecast */
@@ -86,9 +93,10 @@ export class Wording extends Clock {
     return String(Number(value.toFixed(2))).replace(".", this.texts.decimal);
   }
 
-  /** Writes a forecast's range from p10 to p90, in whole numbers. If p10 is negative, an ellipsis joins the numbers, because a dash would look like a minus sign. @param {[number, number, number]} forecast */
+  /** Writes a forecast's range from p10 to p90, in whole numbers. If p10 is written as negative, an ellipsis joins the numbers, because a dash would look like a minus sign. @param {[number, number, number]} forecast */
   intervalText([low, , high]) {
-    return `${this.priceText(low, 0)}${low < 0 ? " … " : "–"}${this.priceText(high, 0)}`;
+    const lower = this.priceText(low, 0);
+    return `${lower}${lower.startsWith("\u2212") ? " … " : "–"}${this.priceText(high, 0)}`;
   }
 
   /** Writes the time by the reader's clock. If the hour is repeated at the end of summer time, adds the time zone. @param {number} ts */
@@ -155,12 +163,12 @@ export class Wording extends Clock {
     if (!period || (period.settled === null && !period.forecast)) return { when, price: "", what: [this.say("unknown")] };
     if (period.settled === null && period.forecast) {
       const what = [this.say("forecast"), this.say("likely", { band: this.intervalText(period.forecast) })];
-      const price = this.say("about", { price: `${this.priceText(period.forecast[1], 0)} ${this.unitSymbol}` });
+      const price = this.say("about", { price: `${this.forecastText(period.forecast[1])} ${this.unitSymbol}` });
       return { when, price, what };
     }
     const price = `${this.priceText(/** @type {number} */ (period.settled))} ${this.unitSymbol}`;
     if (!period.forecast) return { when, price, what: [this.say("settled")] };
-    const then = this.say("forecastThen", { price: this.priceText(period.forecast[1], 0), band: this.intervalText(period.forecast) });
+    const then = this.say("forecastThen", { price: this.forecastText(period.forecast[1]), band: this.intervalText(period.forecast) });
     return { when, price, what: [this.say("settled"), then] };
   }
 }
