@@ -42,6 +42,11 @@ def no_database(database: Path) -> Iterator[Path]:
         (("serve", "--demo", "--as-of", "2025-12-15T10:00:00Z"), ("--demo", "--as-of")),
         (("serve", "--sweep"), ("--sweep", "Usage: ./run serve", "'./run serve --help'")),
         (("import", "prices", "nowhere.csv"), ("nowhere.csv",)),
+        (("serv",), ("No such command 'serv'. Did you mean 'serve'?",)),
+        (("Status",), ("Did you mean 'status'?",)),
+        (("import", "pricse", "nowhere.csv"), ("Did you mean 'prices'?",)),
+        (("export", "forcast"), ("Did you mean 'forecast'?",)),
+        (("xyz",), ("No such command 'xyz'.",)),
     ],
     ids=" ".join,
 )

@@ -34,6 +34,8 @@ _PICTURE_STYLE: Final = {
     # Without a fixed salt, the ids in the SVG would be random, so the same report would give another file each time.
     "svg.hashsalt": "tunnihind",
 }
+_NUMBER_GAP_PT: Final = 5.0
+_NUMBER_HEIGHT_PT: Final = 10.0
 _LINE_STYLES: Final = (("o-", _BLUE), ("s--", _GREY), ("^:", _RED))
 
 
@@ -55,6 +57,10 @@ def draw_picture(report: BacktestReport, title: str) -> Figure:
         _draw_widths(axes["widths"], report)
         for panel in axes.values():
             panel.set_xticks(list(report.leads))
+        # Only a laid out figure tells how far apart the marks are.
+        figure.draw_without_rendering()
+        _write_numbers(axes["reliability"], report, [*_shares_below_percentiles(report).values()])
+        _write_numbers(axes["errors"], report, [*_mean_errors(report).values()])
         return figure
 
 
@@ -64,14 +70,12 @@ def _draw_reliability(axes: Axes, report: BacktestReport) -> None:
         axes.axhline(nominal, color=_GREY, linestyle="--", linewidth=1)
         axes.plot(list(report.leads), shares, "o-", color=_BLUE, label=f"p{nominal}")
         axes.annotate(f" p{nominal}", (1, nominal), xycoords=("axes fraction", "data"), va="center")
-        _write_numbers(axes, report, shares)
 
 
 def _draw_errors(axes: Axes, report: BacktestReport) -> None:
     axes.set(title="Mean absolute error, EUR/MWh without VAT")
     for (name, errors), (line, colour) in zip(_mean_errors(report).items(), _LINE_STYLES, strict=True):
         axes.plot(list(report.leads), errors, line, color=colour, label=name)
-        _write_numbers(axes, report, errors)
     _set_axis_top(axes, list(_mean_errors(report).values()))
     axes.legend(ncols=3, loc="lower center", frameon=False, fontsize=8, handlelength=1.5, columnspacing=1)
 
@@ -88,18 +92,25 @@ def _set_axis_top(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]
     axes.set_ylim(0, 1.2 * max(float(np.nanmax(values)), 1.0))
 
 
-def _write_numbers(axes: Axes, report: BacktestReport, values: Sequence[float]) -> None:
-    """Write each value above its mark in the chart, unless the value is NaN."""
-    for lead, value in zip(list(report.leads), values, strict=True):
-        if not math.isnan(value):
+def _write_numbers(axes: Axes, report: BacktestReport, lines: Sequence[Sequence[float]]) -> None:
+    """Write each value above its mark in the chart, or above the number below it. Values that are NaN are left out."""
+    points_per_pixel = 72 / axes.get_figure(root=True).dpi
+    for lead, values in zip(report.leads, zip(*lines, strict=True), strict=True):
+        lowest_free = -math.inf
+        for value in sorted(value for value in values if not math.isnan(value)):
+            height = float(axes.transData.transform((lead, value))[1]) * points_per_pixel
+            at = max(height + _NUMBER_GAP_PT, lowest_free)
+            lowest_free = at + _NUMBER_HEIGHT_PT
             axes.annotate(
                 f"{value:.1f}",
                 (lead, value),
-                xytext=(0, 5),
+                xytext=(0, at - height),
                 textcoords="offset points",
                 ha="center",
                 fontsize=8,
                 color=_GREY,
+                # Lines stay visible behind the number, and the number readable.
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.3},
             )
 
 

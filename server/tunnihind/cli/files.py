@@ -12,6 +12,7 @@ import click
 from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.cli.forecast import run_document, run_rows
 from tunnihind.cli.options import AS_OF_OPTIONS, MARKET_OPTIONS, STORE_OPTIONS, ZONE_OPTIONS, option, with_settings
+from tunnihind.cli.suggestions import SuggestingGroup
 from tunnihind.core.market import HOUR_S, ZONES, SeriesKey
 from tunnihind.errors import StoreError
 from tunnihind.files.covariate_file import read_covariates
@@ -32,7 +33,7 @@ _FORMAT_OPTION = option(
 )
 
 
-@click.group("import")
+@click.group("import", cls=SuggestingGroup)
 def import_() -> None:
     """Import prices or covariates from a CSV file, plain or gzipped."""
 
@@ -78,7 +79,7 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
         click.echo(f"  kept, but not used by the forecast: {', '.join(unknown)}; it uses {KNOWN_NAMES}")
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def export() -> None:
     """Write prices or the forecast to standard output."""
 

@@ -99,7 +99,7 @@ def _run_as_of(store: Store, market: Market, instant: int) -> Run | None:
 
 
 def status_lines(status: StoreStatus, *, is_past: bool = False) -> Iterator[str]:
-    """Yield the lines that `status` prints. If `is_past` is true, leave out the pipeline, whose state is not stored."""
+    """Yield the lines that `status` prints. If `is_past` is true, leave out what was not stored for that time."""
     size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
     yield f"database    {status.database}{size}, {status.prices} prices"
     yield f"published   {_settled_until_text(status)}"
@@ -107,7 +107,7 @@ def status_lines(status: StoreStatus, *, is_past: bool = False) -> Iterator[str]
         yield f"missing     {zones_without_prices_text([MARKETS[zone].code for zone in status.zones_without_prices])}"
     for line in status.unconfirmed:
         yield f"unconfirmed {line}"
-    yield f"refreshed   {_age_text(status.last_refresh, status.now)}"
+    yield from _refresh_lines(status, is_past=is_past)
     yield f"forecast    {_forecast_text(status)}"
     yield f"covariates  {_covariates_text(status)}"
     for name, filled in status.history.items():
@@ -125,6 +125,12 @@ def status_lines(status: StoreStatus, *, is_past: bool = False) -> Iterator[str]
         yield "held back   nothing"
     if status.damaged:
         yield f"left out    damaged rows of {', '.join(status.damaged)}: restore a backup"
+
+
+def _refresh_lines(status: StoreStatus, *, is_past: bool) -> Iterator[str]:
+    # Only the newest refresh is stored. It may have come after the past instant.
+    if status.last_refresh is not None or not is_past:
+        yield f"refreshed   {_age_text(status.last_refresh, status.now)}"
 
 
 def _none_if_later(instant: int | None, now: int) -> int | None:

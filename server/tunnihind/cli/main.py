@@ -10,6 +10,7 @@ from typing import Any, Final, override
 import click
 
 from tunnihind import __version__
+from tunnihind.cli.suggestions import SuggestingGroup
 from tunnihind.errors import SettingsError, TunnihindError
 from tunnihind.settings import COMMAND
 
@@ -32,7 +33,7 @@ _COMMANDS: Final = {
 """The module and function of each command, as text, because importing all modules would take a second."""
 
 
-class _CommandGroup(click.Group):
+class _CommandGroup(SuggestingGroup):
     """Imports a command's module when the command is needed. Shows Tunnihind's own errors without a traceback."""
 
     @override

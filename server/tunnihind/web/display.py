@@ -181,7 +181,8 @@ class Display:
         rate = self.vat.rate_at(ts)
         eur_mwh += self.surcharge.amount_at(ts)
         if self.options.unit == "kwh":
-            return _CENTS_PER_EURO * consumer_price(eur_mwh, rate)
+            # The rounding removes the errors of binary fractions.
+            return round(_CENTS_PER_EURO * consumer_price(eur_mwh, rate), 2)
         return rounded_market_price(eur_mwh * (1 + rate))
 
     def shown_price(self, period: PricedPeriod) -> float:

@@ -112,3 +112,12 @@ def test_it_says_whether_the_error_is_below_or_above_that_of_last_week(skill: fl
     root = saved(report_of(overall=replace(SCORES, skill=skill)), "2025", tmp_path)
     shown = [text.text or "" for text in root.iter(f"{SVG}text")]
     assert any(f"error {said} that of last week's price." in text for text in shown)
+
+
+@pytest.mark.parametrize("mae", [31.0, 33.0, 37.0, 52.0, 58.0])
+def test_no_number_covers_another(mae: float) -> None:
+    figure = draw_picture(report_of(mean=replace(COMPARED, naive_mae=mae)), "2025")
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        boxes = [text.get_window_extent() for text in axes.texts]
+        assert [one for n, one in enumerate(boxes) if any(one.overlaps(other) for other in boxes[:n])] == []

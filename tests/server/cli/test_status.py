@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 from tests.support.store.stores import DAY, series, whole_day
@@ -34,6 +35,14 @@ def test_it_says_how_good_the_weather_forecasts_of_each_lead_turned_out(store: S
         "weather     temperature_2m, 1 to 7 days ahead: correlation (error, °C) 1.00 (2.4), 1.00 (4.8), 1.00 (7.2), "
         "1.00 (9.6), 1.00 (12.0), 1.00 (14.4), 1.00 (16.8); 29 days compared with the newest forecast"
     )
+
+
+def test_a_past_status_has_no_line_about_a_refresh_that_came_later(store: Store) -> None:
+    store.state.record_refresh(NOW)
+    before, after = (read_status(store, ESTONIA, now, is_past=True) for now in (NOW - 1, NOW + 60))
+    assert "refreshed" not in "".join(status_lines(before, is_past=True))
+    assert "refreshed   1 min ago" in [*status_lines(after, is_past=True)]
+    assert "refreshed   never" in [*status_lines(replace(before, last_refresh=None))]
 
 
 def test_it_names_the_served_zones_without_a_price(store: Store) -> None:

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.api.api_server import make_view
+from tests.support.api.api_server import HOUR, make_view
 from tests.support.machine.node import STATIC, run_module
 from tests.support.pages import sample_views
+from tunnihind.api.served_data import Percentiles
 from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.core.tariff import Tariff
 from tunnihind.settings import Settings
+from tunnihind.web.display import PricedPeriod
 from tunnihind.web.household import unknown_rate_remarks
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import DashboardSummary, summarise_dashboard
@@ -147,6 +149,40 @@ async def test_the_script_adds_the_same_fees_and_has_the_same_nights_as_the_serv
     assert found == [
         [amount, display.surcharge.is_night_rate_at(ts)] for amount, (_, ts) in zip(amounts, asked, strict=True)
     ]
+
+
+FORECASTS = """
+import {{ Wording }} from "{folder}/wording.js";
+const [unit, texts, amounts] = JSON.parse(process.argv[2]);
+const wording = new Wording({{ lang: "en", unit, vat: [], tz: "UTC", texts }});
+const write = (amount) => [wording.forecastText(amount), wording.intervalText([amount, 0, 12.3])];
+console.log(JSON.stringify(amounts.map(write)));
+"""
+
+
+@pytest.mark.parametrize("unit", ["kwh", "mwh"])
+async def test_script_and_server_write_forecasts_and_ranges_alike(unit: str) -> None:
+    display = summarise_dashboard(
+        sample_views.ordinary(), HOUR, Settings(), PageOptions.read({"unit": unit, "vat": "none"})
+    ).display
+    amounts = [amount / 100 for amount in range(-1200, 1200)]
+    asked = json.dumps([unit, texts_in("en").script_texts(), amounts])
+    found = json.loads(await run_module(FORECASTS.format(folder=STATIC.as_uri()), asked))
+    # A price in EUR/MWh that gives the amount.
+    periods = [PricedPeriod(0, None, Percentiles(*[amount * (10 if unit == "kwh" else 1)] * 3)) for amount in amounts]
+    assert [text for text, _ in found] == [display.price_text(period) for period in periods]
+    assert [text for _, text in found] == [display.range_text((amount, 12.3)) for amount in amounts]
+
+
+def test_only_small_forecasts_have_a_decimal_and_only_a_written_minus_has_an_ellipsis() -> None:
+    display = summarise_dashboard(sample_views.ordinary(), HOUR, Settings(), PageOptions.read({"vat": "none"})).display
+    written = {
+        cents: display.price_text(PricedPeriod(0, None, Percentiles(*[10 * cents] * 3)))
+        for cents in (-12.3, -3.25, -0.04, 0.0, 3.25, 9.94, 9.95, 12.3)
+    }
+    assert [*written.values()] == ["−12", "−3.3", "0.0", "0.0", "3.3", "9.9", "10", "12"]
+    assert display.range_text((-0.4, 3.2)) == "0–3"
+    assert display.range_text((-0.5, 3.2)) == "−1 … 3"
 
 
 @pytest.mark.parametrize("package", ["vork_4", "vork_5"])
