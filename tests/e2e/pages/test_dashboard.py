@@ -395,6 +395,32 @@ async def test_unit_and_time_zone_change_in_place_and_in_the_address(
     assert "tz=utc" in await location_of(page)
 
 
+@pytest.mark.parametrize(
+    ("reader", "path", "named"),
+    [
+        ("Europe/Tallinn", "/", None),
+        ("Europe/Helsinki", "/", None),
+        ("Europe/London", "/", "Estonian time"),
+        ("Asia/Tokyo", "/?lang=et", "Eesti aeg"),
+        ("Europe/Tallinn", "/lv/", None),
+        ("Europe/London", "/lv/?lang=ru", "время Латвии"),
+        ("Europe/Tallinn", "/?tz=utc", "UTC"),
+    ],
+)
+async def test_the_clock_of_the_zone_is_named_to_readers_with_another_clock(
+    browser: Browser, serve: Serve, reader: str, path: str, named: str | None
+) -> None:
+    server = await serve(sample_views.ordinary(), settings=Settings(zones=("ee", "lv")))
+    async with open_page(browser, address_of(server), timezone_id=reader) as seen:
+        page = await seen.show(path)
+        clock = page.locator(".now .when small")
+        if named is None:
+            await expect(clock).to_be_hidden()
+        else:
+            await expect(clock).to_be_visible()
+            await expect(clock).to_have_text(named)
+
+
 async def test_the_other_language_keeps_every_choice(watched_page: WatchedPage) -> None:
     page = await watched_page.show("/?unit=mwh&hours=5&span=week")
     await open_options(page)
@@ -451,6 +477,7 @@ async def test_paper_is_one_light_page_with_a_chart_of_its_width(browser: Browse
             globalThis.printed = {
                 ground: getComputedStyle(document.body).backgroundColor,
                 widths: [over.clientWidth, Number(clip.getAttribute("width"))],
+                marks: ["window", "avoid"].map((name) => document.querySelector(`.plot .${name}`).checkVisibility()),
                 cut: [...document.querySelectorAll(".calendar")].some((box) => box.scrollWidth > box.clientWidth),
                 shown: [...document.querySelectorAll("button, summary, .top a:not(.brand), .legend li")]
                     .filter((part) => part.checkVisibility()).map((part) => part.textContent.trim()),
@@ -462,7 +489,8 @@ async def test_paper_is_one_light_page_with_a_chart_of_its_width(browser: Browse
         assert sum(map(int, re.findall(r"\d+", printed["ground"]))) > 600
         assert 600 < printed["widths"][0] == printed["widths"][1] < 800
         assert not printed["cut"]
-        # Nothing to press, and no mark of the finder, which is not on paper.
+        # Nothing to press, and of the finder's marks only the cheapest time.
         assert [
-            text for text in printed["shown"] if not re.match("Published|Forecast|cheap|below|forecast", text)
+            text for text in printed["shown"] if not re.match("Published|Forecast|cheap|below|forecast|Cheapest", text)
         ] == []
+        assert printed["marks"] == [True, False]

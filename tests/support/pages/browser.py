@@ -113,8 +113,9 @@ class WatchedPage:
 
 @asynccontextmanager
 async def open_page(browser: Browser, address: str, **options: Any) -> AsyncIterator[WatchedPage]:  # noqa: ANN401  of the browser
-    """Open a page at a server's address. The options are those of a browser's context."""
-    settings = {"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", **options}
+    """Open a page at a server's address, as an English reader in Estonia does. The options are a browser context's."""
+    usual = {"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", "timezone_id": "Europe/Tallinn"}
+    settings = {**usual, **options}
     async with await browser.new_context(**settings) as context:
         page = await context.new_page()
         seen = WatchedPage(page, address)

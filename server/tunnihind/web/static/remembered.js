@@ -1,5 +1,6 @@
+// This script runs before the page is shown. A module would run too late.
 // If the address lacks choices that the browser remembers, opens the address with these choices. Fees are added only to
-// an address without fees. This script runs before the page is shown. A module would run too late.
+// an address without fees.
 {
   const prefix = "tunnihind.";
   const query = new URLSearchParams(location.search);
@@ -24,4 +25,11 @@
     document.documentElement.hidden = true;
     location.replace(`?${query}${location.hash}`);
   }
+}
+// If the reader's clock shows another time than the zone's, marks the page, so that it names the zone's clock.
+{
+  const { dataset } = document.documentElement;
+  const now = new Date();
+  const time = (/** @type {string | undefined} */ timeZone) => now.toLocaleString("sv", { timeZone });
+  if (time(dataset.tz) !== time(undefined)) dataset.otherClock = "";
 }
