@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.cli.forecast import run_document, run_rows
@@ -21,6 +22,7 @@ from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_covari
 from tunnihind.known import PriceHistory
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import COMMAND, Settings
+from tunnihind.store.address import parse_address
 from tunnihind.store.prices import IMPORTED, AddedCounts
 from tunnihind.store.store import Store
 
@@ -48,7 +50,7 @@ def import_prices(settings: Settings, *, file: Path) -> None:
     UTC. An empty cell means an unknown price. If a line is invalid, the whole file is refused.
     """
     found = read_prices(file, settings.limits)
-    with Store(settings.store_url) as store:
+    with _store_to_fill(settings) as store:
         seen_ts = int(time.time())
         parts = (store.prices.add(batch, source=IMPORTED, seen_ts=seen_ts) for batch in found.price_batches())
         added = sum(parts, AddedCounts())
@@ -68,7 +70,7 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
     use. An empty cell means an unknown value. If a line is invalid, the whole file is refused.
     """
     found = read_covariates(file)
-    with Store(settings.store_url) as store:
+    with _store_to_fill(settings) as store:
         added = store.covariates.add(found.series)
     click.echo(f"{file.name}: {found.row_count} rows read, {found.value_count} values in them")
     click.echo(f"  stored:  {added} values of {', '.join(found.series) or 'nothing'}")
@@ -82,6 +84,18 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
 @click.group(cls=SuggestingGroup)
 def export() -> None:
     """Write prices or the forecast to standard output."""
+
+
+def _store_to_fill(settings: Settings) -> Store:
+    """Open the store, and create it if needed. Raises StoreError, and UsageError for an address typed wrongly.
+
+    An address on the command line may be typed wrongly. So a folder that it names is not created.
+    """
+    path = parse_address(settings.store_url).database
+    is_typed = click.get_current_context().get_parameter_source("database_url") is ParameterSource.COMMANDLINE
+    if is_typed and path and not (folder := Path(path).parent).exists():
+        raise click.UsageError(f"--database-url: there is no folder {folder}; create it if this is not a mistake")
+    return Store(settings.store_url)
 
 
 @export.command("prices")

@@ -121,3 +121,16 @@ def test_a_forecast_that_is_made_by_hand_keeps_its_quarters(
     assert hours is not None
     assert quarters is not None
     assert (quarters.made_at, quarters.start_ts, quarters.end_ts) == (hours.made_at, hours.start_ts, hours.end_ts)
+
+
+@pytest.mark.parametrize("kind", ["prices", "covariates"])
+def test_an_import_creates_no_folder_that_was_typed_wrongly(run: Run, tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "empty.csv"
+    file.write_text({"prices": "ts,ee\n", "covariates": "issued_ts,target_ts,ee_wind_mw\n"}[kind])
+    database = tmp_path / "mistyped" / "tunnihind.db"
+    refused = run("import", kind, str(file), "--database-url", f"sqlite:///{database}")
+    assert refused.exit_code == 2
+    assert f"there is no folder {database.parent}" in refused.output
+    assert not database.parent.exists()
+    database.parent.mkdir()
+    assert run("import", kind, str(file), "--database-url", f"sqlite:///{database}").exit_code == 0
