@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
+from math import ceil, floor
 from statistics import fmean
 from typing import Final, Literal
 
@@ -12,7 +13,7 @@ from tunnihind.core.cheapest_hours import CheapestPrice
 from tunnihind.core.market import DAY_S, Market, VatRates, consumer_price, rounded_market_price, vat_rate_at
 from tunnihind.web.options import PageOptions, VatChoice
 from tunnihind.web.surcharge import NO_SURCHARGE, Surcharge
-from tunnihind.web.texts import ClockTime, Texts, texts_in
+from tunnihind.web.texts import ClockTime, Texts, half_up, texts_in
 
 EUR_MWH_PER_CENT_KWH: Final = 10
 
@@ -199,8 +200,10 @@ class Display:
 
     def _forecast_text(self, amount: float) -> str:
         """Write the amount of a forecast: below 10 cents with one decimal, because small prices would look equal."""
-        is_small = self.options.unit == "kwh" and abs(amount) < _WHOLE_CENTS_FROM
-        return self.texts.rounded_number(amount, 1 if is_small else 0)
+        return self.texts.rounded_number(amount, self._forecast_decimals(amount))
+
+    def _forecast_decimals(self, amount: float) -> int:
+        return 1 if self.options.unit == "kwh" and abs(amount) < _WHOLE_CENTS_FROM else 0
 
     def price_with_about(self, period: PricedPeriod) -> str:
         """Write a period's price. If the price is a forecast, add "about"."""
@@ -249,11 +252,18 @@ class Display:
 
     def interval_text(self, period: PricedPeriod) -> str:
         """Write the range from p10 to p90 of a period with a forecast."""
-        return self.range_text(self.interval(period))
+        return self.range_text(self.interval(period), self.shown_amount(period.percentiles.p50, period.ts))
 
-    def range_text(self, bounds: tuple[float, float]) -> str:
-        """Write a range of prices in the reader's unit, in whole numbers."""
-        return self.texts.whole_number_range(*bounds)
+    def range_text(self, bounds: tuple[float, float], middle: float | None = None) -> str:
+        """Write a range of prices in the reader's unit, in whole numbers.
+
+        If `middle` is given, the written range contains the written price of a forecast with this amount.
+        """
+        low, high = (half_up(bound, 0) for bound in bounds)
+        if middle is not None:
+            written = half_up(middle, self._forecast_decimals(middle))
+            low, high = min(low, floor(written)), max(high, ceil(written))
+        return self.texts.whole_number_range(low, high)
 
     def local_day(self, ts: float) -> date:
         """Return the calendar day of an instant in the reader's time zone."""

@@ -65,6 +65,11 @@ def named_for_zone(text: str, zone: Zone) -> str:
     return text if zone == "ee" else _VAT_IN_ESTONIA.sub(_VAT_ELSEWHERE, text)
 
 
+def half_up(value: float, decimals: int) -> float:
+    """Round a number. Halves are rounded away from zero, as by `toFixed` in JavaScript."""
+    return float(Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
+
+
 class Texts:
     """The texts of one language. `texts("key", n=3)` returns a text in which the placeholder `{n}` is replaced by 3."""
 
@@ -93,7 +98,7 @@ class Texts:
 
     def rounded_number(self, value: float, decimals: int) -> str:
         """Write a number. Halves are rounded away from zero, as in the pages' scripts."""
-        return self.number(float(Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)), decimals)
+        return self.number(half_up(value, decimals), decimals)
 
     def whole_number(self, value: float) -> str:
         """Write a number without decimals, with halves rounded away from zero."""

@@ -30,6 +30,7 @@ async def test_the_strip_shows_what_the_chart_shows_right_below_it(watched_page:
         await page.wait_for_function(SAME_WIDTH, arg=["#weather svg", ".over"])
     start = int(await page.locator("#weather svg").get_attribute("data-start") or 0)
     assert await shown_hours(page) == [(HOUR - 12 * HOUR_S - start) / HOUR_S, (sample_views.END - HOUR) / HOUR_S + 12]
+    await page.get_by_text("Range and zoom").click()
     await page.locator("[data-move=in]").click()
     await page.clock.run_for(1000)
     await expect(page).to_have_url(re.compile(r"from=\d+&to=\d+"))

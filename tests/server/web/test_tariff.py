@@ -151,12 +151,16 @@ async def test_the_script_adds_the_same_fees_and_has_the_same_nights_as_the_serv
     ]
 
 
+def figure(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
 FORECASTS = """
 import {{ Wording }} from "{folder}/wording.js";
-const [unit, texts, amounts] = JSON.parse(process.argv[2]);
+const [unit, texts, asked] = JSON.parse(process.argv[2]);
 const wording = new Wording({{ lang: "en", unit, vat: [], tz: "UTC", texts }});
-const write = (amount) => [wording.forecastText(amount), wording.intervalText([amount, 0, 12.3])];
-console.log(JSON.stringify(amounts.map(write)));
+const write = (range) => [wording.forecastText(range[1]), wording.intervalText(range)];
+console.log(JSON.stringify(asked.map(write)));
 """
 
 
@@ -165,13 +169,15 @@ async def test_script_and_server_write_forecasts_and_ranges_alike(unit: str) -> 
     display = summarise_dashboard(
         sample_views.ordinary(), HOUR, Settings(), PageOptions.read({"unit": unit, "vat": "none"})
     ).display
-    amounts = [amount / 100 for amount in range(-1200, 1200)]
-    asked = json.dumps([unit, texts_in("en").script_texts(), amounts])
+    ranges = [(cents / 100, (cents + 20) / 100, (cents + 40) / 100) for cents in range(-1200, 1200)]
+    asked = json.dumps([unit, texts_in("en").script_texts(), ranges])
     found = json.loads(await run_module(FORECASTS.format(folder=STATIC.as_uri()), asked))
-    # A price in EUR/MWh that gives the amount.
-    periods = [PricedPeriod(0, None, Percentiles(*[amount * (10 if unit == "kwh" else 1)] * 3)) for amount in amounts]
-    assert [text for text, _ in found] == [display.price_text(period) for period in periods]
-    assert [text for _, text in found] == [display.range_text((amount, 12.3)) for amount in amounts]
+    eur_mwh = 10 if unit == "kwh" else 1
+    periods = [PricedPeriod(0, None, Percentiles(*(eur_mwh * bound for bound in one))) for one in ranges]
+    assert found == [[display.price_text(period), display.interval_text(period)] for period in periods]
+    for price, likely in found:
+        low, high = likely.replace(" … ", "–").split("–")
+        assert figure(low) <= figure(price) <= figure(high)
 
 
 def test_only_small_forecasts_have_a_decimal_and_only_a_written_minus_has_an_ellipsis() -> None:

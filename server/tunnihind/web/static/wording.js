@@ -70,7 +70,12 @@ export class Wording extends Clock {
 
   /** Writes the price of a forecast: below 10 cents with one decimal, because small prices would look equal. @param {number} value */
   forecastText(value) {
-    return this.priceText(value, this.eurosPerKwh === EUROS_PER_KWH.kwh && Math.abs(value) < WHOLE_CENTS_FROM ? 1 : 0);
+    return this.priceText(value, this.forecastDecimals(value));
+  }
+
+  /** @param {number} value */
+  forecastDecimals(value) {
+    return this.eurosPerKwh === EUROS_PER_KWH.kwh && Math.abs(value) < WHOLE_CENTS_FROM ? 1 : 0;
   }
 
   /** Writes a published price with two decimals, and a forecast with "about". @param {number} value @param {boolean} isForecast */
@@ -93,10 +98,11 @@ export class Wording extends Clock {
     return String(Number(value.toFixed(2))).replace(".", this.texts.decimal);
   }
 
-  /** Writes a forecast's range from p10 to p90, in whole numbers. If p10 is written as negative, an ellipsis joins the numbers, because a dash would look like a minus sign. @param {[number, number, number]} forecast */
-  intervalText([low, , high]) {
-    const lower = this.priceText(low, 0);
-    return `${lower}${lower.startsWith("\u2212") ? " … " : "–"}${this.priceText(high, 0)}`;
+  /** Writes a forecast's range from p10 to p90, in whole numbers. The range contains the written median. If p10 is written as negative, an ellipsis joins the numbers, because a dash would look like a minus sign. @param {[number, number, number]} forecast */
+  intervalText([low, median, high]) {
+    const written = Number(median.toFixed(this.forecastDecimals(median)));
+    const lower = this.priceText(Math.min(Number(low.toFixed(0)), Math.floor(written)), 0);
+    return `${lower}${lower.startsWith("\u2212") ? " … " : "–"}${this.priceText(Math.max(Number(high.toFixed(0)), Math.ceil(written)), 0)}`;
   }
 
   /** Writes the time by the reader's clock. If the hour is repeated at the end of summer time, adds the time zone. @param {number} ts */
