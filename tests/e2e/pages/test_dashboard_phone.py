@@ -74,6 +74,13 @@ async def test_the_strip_of_a_phone_has_the_hours_of_one_day_as_the_calendar_has
         await expect(page.locator("#next-hours li").nth(12)).to_contain_text("Tue")
 
 
+async def test_the_strip_of_a_phone_is_shown_while_the_present_price_is_unknown(browser: Browser, serve: Serve) -> None:
+    async with open_page(browser, address_of(await serve(sample_views.stale())), **PHONE) as seen:
+        page = await seen.show()
+        await expect(page.locator("[data-now-price]")).to_have_text("–")
+        await expect(page.locator("#next-hours span").first).to_be_visible()
+
+
 async def test_a_phone_folds_the_weather_and_the_charts_tools_and_a_desktop_shows_them(
     browser: Browser, server: RunningServer
 ) -> None:
