@@ -13,7 +13,6 @@ from click.core import ParameterSource
 from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.cli.forecast import run_document, run_rows
 from tunnihind.cli.options import AS_OF_OPTIONS, MARKET_OPTIONS, STORE_OPTIONS, ZONE_OPTIONS, option, with_settings
-from tunnihind.cli.suggestions import SuggestingGroup
 from tunnihind.core.market import HOUR_S, ZONES, SeriesKey
 from tunnihind.errors import StoreError
 from tunnihind.files.covariate_file import read_covariates
@@ -35,7 +34,7 @@ _FORMAT_OPTION = option(
 )
 
 
-@click.group("import", cls=SuggestingGroup)
+@click.group("import")
 def import_() -> None:
     """Import prices or covariates from a CSV file, plain or gzipped."""
 
@@ -81,7 +80,7 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
         click.echo(f"  kept, but not used by the forecast: {', '.join(unknown)}; it uses {KNOWN_NAMES}")
 
 
-@click.group(cls=SuggestingGroup)
+@click.group()
 def export() -> None:
     """Write prices or the forecast to standard output."""
 

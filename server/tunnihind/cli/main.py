@@ -10,7 +10,6 @@ from typing import Any, Final, override
 import click
 
 from tunnihind import __version__
-from tunnihind.cli.suggestions import SuggestingGroup
 from tunnihind.errors import SettingsError, TunnihindError
 from tunnihind.settings import COMMAND
 
@@ -33,7 +32,7 @@ _COMMANDS: Final = {
 """The module and function of each command, as text, because importing all modules would take a second."""
 
 
-class _CommandGroup(SuggestingGroup):
+class _CommandGroup(click.Group):
     """Imports a command's module when the command is needed. Shows Tunnihind's own errors without a traceback."""
 
     @override
@@ -53,6 +52,16 @@ class _CommandGroup(SuggestingGroup):
         module, name = _COMMANDS[cmd_name].split(":")
         command: click.Command = getattr(import_module(f"tunnihind.cli.{module}"), name)
         return command
+
+    @override
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            # By itself, click suggests only commands that are already imported.
+            raise click.NoSuchCommand(error.command_name, possibilities=_COMMANDS, ctx=ctx) from None
 
     @override
     def invoke(self, ctx: click.Context) -> Any:

@@ -65,11 +65,6 @@ def named_for_zone(text: str, zone: Zone) -> str:
     return text if zone == "ee" else _VAT_IN_ESTONIA.sub(_VAT_ELSEWHERE, text)
 
 
-def half_up(value: float, decimals: int) -> float:
-    """Round a number. Halves are rounded away from zero, as by `toFixed` in JavaScript."""
-    return float(Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
-
-
 class Texts:
     """The texts of one language. `texts("key", n=3)` returns a text in which the placeholder `{n}` is replaced by 3."""
 
@@ -152,6 +147,11 @@ class Texts:
         """Return the text for "on Monday" or another weekday, such as "esmaspäeval" in Estonian."""
         name: str = self._table["onWeekdays"][day.weekday()]
         return name
+
+
+def half_up(value: float, decimals: int) -> float:
+    """Round a number. Halves are rounded away from zero, as by `toFixed` in JavaScript."""
+    return float(Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
 
 
 def plural_category(language: Language, n: object) -> str:
