@@ -59,8 +59,9 @@ def draw_picture(report: BacktestReport, title: str) -> Figure:
             panel.set_xticks(list(report.leads))
         # Only a laid out figure tells how far apart the marks are.
         figure.draw_without_rendering()
-        _write_numbers(axes["reliability"], report, [*_shares_below_percentiles(report).values()])
-        _write_numbers(axes["errors"], report, [*_mean_errors(report).values()])
+        points_per_pixel = 72 / figure.dpi
+        _write_numbers(axes["reliability"], report, [*_shares_below_percentiles(report).values()], points_per_pixel)
+        _write_numbers(axes["errors"], report, [*_mean_errors(report).values()], points_per_pixel)
         return figure
 
 
@@ -92,9 +93,10 @@ def _set_axis_top(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]
     axes.set_ylim(0, 1.2 * max(float(np.nanmax(values)), 1.0))
 
 
-def _write_numbers(axes: Axes, report: BacktestReport, lines: Sequence[Sequence[float]]) -> None:
+def _write_numbers(
+    axes: Axes, report: BacktestReport, lines: Sequence[Sequence[float]], points_per_pixel: float
+) -> None:
     """Write each value above its mark in the chart, or above the number below it. Values that are NaN are left out."""
-    points_per_pixel = 72 / axes.get_figure(root=True).dpi
     for lead, values in zip(report.leads, zip(*lines, strict=True), strict=True):
         lowest_free = -math.inf
         for value in sorted(value for value in values if not math.isnan(value)):

@@ -70,7 +70,7 @@ async def chromium(
     with tempfile.TemporaryDirectory() as folder:
         fonts = Path(folder) / "fonts.conf"
         fonts.write_text(_FONT_SETTINGS.format(font=font))
-        variables = {**os.environ, "FONTCONFIG_FILE": str(fonts), **(environment or {})}
+        variables: dict[str, str | float | bool] = {**os.environ, "FONTCONFIG_FILE": str(fonts), **(environment or {})}
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=found, args=CHROMIUM_OPTIONS, env=variables)
             yield browser
