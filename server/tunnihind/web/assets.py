@@ -23,6 +23,7 @@ _CONTENT_TYPES: Final[Mapping[str, str]] = {
 }
 _CACHE_FOR_EVER: Final = "public, max-age=31536000, immutable"
 _DIGEST_BYTES: Final = 6
+_INDENTATION: Final = re.compile(rb"\n[ \t]+")
 _IMPORT_LINE: Final = re.compile(rb'^import .* from "\./([\w-]+\.js)";$', re.MULTILINE)
 
 
@@ -76,8 +77,11 @@ class Assets:
 def _minified_content(name: str, body: bytes) -> bytes:
     """Remove comments and needless white space from a script. Compressed scripts then have about 40% fewer bytes.
 
-    Style sheets stay unchanged, because the minifier rcssmin wrongly joins selectors within `@container`.
+    Style sheets only lose the indentation of their lines, because the minifier rcssmin wrongly joins selectors within
+    `@container`.
     """
+    if _extension(name) == "css":
+        return _INDENTATION.sub(b"\n", body)
     return jsmin(body.decode()).encode() if _extension(name) == "js" else body
 
 

@@ -209,10 +209,11 @@ take it for the mean price of the whole day."""
 
 @dataclass(frozen=True, slots=True)
 class CalendarCell:
-    """One hour of the calendar, with the colours of its periods."""
+    """One hour of the calendar, with the colour of its mean price and the colours of its periods."""
 
     ts: int
     periods: tuple[PricedPeriod, ...]
+    tint: Tint
     tints: tuple[Tint, ...]
 
     @property
@@ -269,4 +270,5 @@ def _cells_by_local_hour(
 def _hour_cells(periods: Sequence[PricedPeriod], scale: Sequence[float], display: Display) -> Iterator[CalendarCell]:
     for hour, group in groupby(periods, key=lambda period: floor_hour(period.ts)):
         of_hour = tuple(group)
-        yield CalendarCell(hour, of_hour, tuple(tint(display.shown_price(period), scale) for period in of_hour))
+        tints = tuple(tint(display.shown_price(period), scale) for period in of_hour)
+        yield CalendarCell(hour, of_hour, tint(display.mean_price(of_hour), scale), tints)

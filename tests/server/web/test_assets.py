@@ -21,6 +21,7 @@ from tunnihind.web.options import LANGUAGES
 FILES = {
     "a.js": b'// Words.\nexport const web = "// is no comment";  // But this is one.\n',
     "a.css": b"/* Words. */\na { width: calc(1px + 2em); }\n",
+    "b.css": b"@media print {\n  a { color: red; }\n}\n",
     "a.svg": b"<svg> <!-- Words. --> </svg>\n",
 }
 
@@ -80,10 +81,11 @@ async def test_a_limit_on_requests_leaves_a_page_its_files(page: str, serve: Ser
     [
         ("a.js", b'export const web="// is no comment";'),
         ("a.css", FILES["a.css"]),
+        ("b.css", b"@media print {\na { color: red; }\n}\n"),
         ("a.svg", FILES["a.svg"]),
     ],
 )
-async def test_our_scripts_are_served_without_comments_and_other_files_as_they_are(name: str, served: bytes) -> None:
+async def test_scripts_are_served_without_comments_and_styles_without_indentation(name: str, served: bytes) -> None:
     assets = Assets(FILES)
     request = make_mocked_request("GET", "/", match_info={"digest": assets.digest, "name": name})
     answer = await assets.handle(request)
