@@ -220,8 +220,8 @@ class Display:
         """Write the mean price of a day's cheapest hours. If it isn't known, add "about" and its likely range."""
         if price.p10 == price.p90:
             return self.texts.number(price.p50, 2)
-        about = self.texts("about", price=self.texts.whole_number(price.p50))
-        return f"{about} ({self.range_text((price.p10, price.p90))})"
+        about = self.texts("about", price=self._forecast_text(price.p50))
+        return f"{about} ({self.range_text((price.p10, price.p90), price.p50)})"
 
     def brief_mean_price_text(self, periods: Sequence[PricedPeriod]) -> str:
         """Return the mean price of `periods` as text with at most one decimal, for a small cell."""
