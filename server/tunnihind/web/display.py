@@ -223,6 +223,10 @@ class Display:
         about = self.texts("about", price=self._forecast_text(price.p50))
         return f"{about} ({self.range_text((price.p10, price.p90), price.p50)})"
 
+    def euros_text(self, euros: float, periods: Iterable[PricedPeriod]) -> str:
+        """Write an amount of euros. If it depends on the forecast of any of the periods, add "about"."""
+        return self._with_about(f"{self.texts.number(euros, 2)}\N{NO-BREAK SPACE}€", periods)
+
     def brief_mean_price_text(self, periods: Sequence[PricedPeriod]) -> str:
         """Return the mean price of `periods` as text with at most one decimal, for a small cell."""
         return self._amount_text(self.mean_price(periods), periods, self._brief_decimals)

@@ -27,7 +27,6 @@ from tunnihind.web.days import (
 from tunnihind.web.display import Display, PricedPeriod, group_by_day, priced_periods, shown_vat
 from tunnihind.web.drawing import Drawing, draw_chart
 from tunnihind.web.household import HouseholdPrice, household_price
-from tunnihind.web.next_time import cheapest_time_sentence
 from tunnihind.web.notices import (
     NoPricesExplanation,
     Notice,
@@ -43,6 +42,7 @@ from tunnihind.web.notices import (
 from tunnihind.web.options import PageOptions
 from tunnihind.web.outlook import day_outlooks, outlook_sentences
 from tunnihind.web.scale import Tint, scale_in_unit, tint
+from tunnihind.web.start_advice import start_advice
 from tunnihind.web.surcharge import NO_SURCHARGE, Surcharge, tariff_surcharge
 from tunnihind.web.weather import RegionWeather, WeatherStrip, weather_strip
 
@@ -67,13 +67,13 @@ _NO_PAGE_CONTEXT: Final = PageContext()
 class DashboardSummary:
     """The words and figures with which the template of the dashboard or of the small view is filled.
 
-    `cheapest_hours` has the prices of the 1 to 8 cheapest hours of each day ahead. `cheapest_sentence` names the
-    cheapest three consecutive hours of the next 24, or is empty if none are known. `outlook` contains sentences
-    about cheap and expensive hours ahead, and about days with unusual prices. `scale` lists the prices at which the
-    colour changes, in the reader's unit. `tint` is the colour of the present price, or None if this price is
-    unknown. `beyond_window` holds the served forecast for hours after the public window, in EUR/MWh. If the page
-    shows quarters, `beyond_window` is empty. If market prices are shown, `household` is None. If there are no
-    prices to show, `no_prices_explanation` gives the reason.
+    `start_advice` says whether to start a device now or later. If no prices ahead are known, it is empty.
+    `cheapest_hours` has the prices of the 1 to 8 cheapest hours of each day ahead. `outlook` contains sentences about
+    cheap and expensive hours ahead, and about days with unusual prices. `scale` lists the prices at which the colour
+    changes, in the reader's unit. `tint` is the colour of the present price, or None if this price is unknown.
+    `beyond_window` holds the served forecast for hours after the public window, in EUR/MWh. If the page shows quarters,
+    `beyond_window` is empty. If market prices are shown, `household` is None. If there are no prices to show,
+    `no_prices_explanation` gives the reason.
     """
 
     display: Display
@@ -81,7 +81,7 @@ class DashboardSummary:
     current_hour: int
     current: PricedPeriod | None
     next_period: PricedPeriod | None
-    cheapest_sentence: str
+    start_advice: str
     outlook: tuple[str, ...]
     days: tuple[DaySummary, ...]
     cheapest_hours: Mapping[date, Sequence[CheapestPrice]]
@@ -112,8 +112,7 @@ def summarise_dashboard(
 ) -> DashboardSummary:
     """Make the dashboard's words and figures as of `now` (unix seconds).
 
-    For the small view (`embed=1`), `cheapest_sentence`, `outlook`, `days`, `cheapest_hours` and `calendar` are left
-    empty, to save time.
+    For the small view (`embed=1`), `outlook`, `days`, `cheapest_hours` and `calendar` are left empty, to save time.
     """
     is_dashboard = options.embed == "0"
     periods = _shown_periods(data, now, settings, options.step_s)
@@ -136,7 +135,7 @@ def summarise_dashboard(
         current_hour=floor_hour(now),
         current=periods.get(current_ts),
         next_period=periods.get(current_ts + display.step_s),
-        cheapest_sentence=cheapest_time_sentence(periods, current_ts, display) if is_dashboard else "",
+        start_advice=start_advice(periods, now, display),
         outlook=outlook_sentences(day_outlooks(days, now, display, page_context.weather), days, now, display)
         if is_dashboard
         else (),

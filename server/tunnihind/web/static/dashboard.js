@@ -43,9 +43,11 @@ function watchHouseholdForm(onChange) {
 /** The finder's form; null if the page has no prices. */
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-finder]"));
 const resultsPlace = /** @type {HTMLElement | null} */ (document.querySelector("[data-found]"));
-const finder = form && resultsPlace && new Finder(form, resultsPlace, scene, (found, mostExpensive) => {
+const finder = form && resultsPlace && new Finder(form, resultsPlace, scene, (found, mostExpensive, advice) => {
   scene.found = found;
   scene.mostExpensive = mostExpensive;
+  const advicePlace = document.getElementById("next-cheap");
+  if (advicePlace && advice) advicePlace.textContent = advice;
   drawChart();
 });
 

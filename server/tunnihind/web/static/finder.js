@@ -1,8 +1,8 @@
 // The finder: a form that finds the cheapest and the most expensive time for a device.
 
 import { choiceOr, rememberChoice, setChoices } from "./address.js";
-import { DAY_S, floorTo, HOUR_S, joinPeriods, MINUTE_S, priceOf, QUARTER_S } from "./periods.js";
-import { cheapestAndMostExpensive, costOf, slicesOf } from "./windows.js";
+import { DAY_S, floorTo, HOUR_S, priceOf, QUARTER_S } from "./periods.js";
+import { bestStart, findTimes } from "./windows.js";
 
 const DEFAULT_HOURS = "3";
 const DEFAULT_KW = "2";
@@ -114,10 +114,7 @@ export function endAtOrAfter(day, clock) {
   return (day.ends.find((end) => end.clock >= clock) ?? day.ends[day.ends.length - 1]).ts;
 }
 
-/**
- * @typedef {{pieces: import("./periods.js").Span[], cost: import("./windows.js").Cost}} Finding
- * @typedef {{cheapest: Finding | null, atOnce: Finding | null, mostExpensive: Finding | null}} Findings
- */
+/** @typedef {import("./windows.js").Finding} Finding @typedef {import("./windows.js").Findings} Findings */
 
 /**
  * @param {Findings} found
@@ -129,8 +126,9 @@ export function findingElements({ cheapest, atOnce, mostExpensive }, kwh, now, w
   if (!cheapest) return [element("strong", wording.say("notFound")), element("p", wording.say("longer"))];
   const list = element("dl");
   list.append(findingGroup("cheapest", "finder.best", cheapest, ...(atOnce ? [savingText(cheapest.cost, atOnce.cost, wording)] : [])));
-  if (atOnce) list.append(findingGroup("at-once", "finder.now", atOnce));
-  if (mostExpensive) list.append(findingGroup("dearest", "finder.dearest", mostExpensive));
+  const isNowWorst = atOnce === mostExpensive;
+  if (atOnce) list.append(findingGroup(isNowWorst ? "at-once dearest" : "at-once", isNowWorst ? "finder.nowWorst" : "finder.now", atOnce));
+  if (mostExpensive && !isNowWorst) list.append(findingGroup("dearest", "finder.dearest", mostExpensive));
   return [list];
 
   /** @param {string} name @param {string} title @param {Finding} finding @param {...string} more */
@@ -173,18 +171,46 @@ function costTexts({ mean, range, isAllForecast, euros }, kwh, wording) {
 }
 
 /**
- * Compares the cost of the cheapest time with the cost of starting now, in words. The difference in euros is computed
- * from the rounded costs on the page, so that the figures agree. If these costs are equal, compares the mean prices.
- * @param {import("./windows.js").Cost} best @param {import("./windows.js").Cost} atOnce @param {import("./wording.js").Wording} wording
+ * Compares the cost of the cheapest time with the cost of starting now, in words.
+ * @param {import("./windows.js").Cost} later @param {import("./windows.js").Cost} atOnce @param {import("./wording.js").Wording} wording
  */
-function savingText(best, atOnce, wording) {
-  const isForecast = best.range !== null || atOnce.range !== null;
-  const euros = atOnce.euros - best.euros;
-  if (euros >= 0.005) return wording.say("finder.saving", { euros: wording.eurosText(euros, isForecast) });
-  if (euros <= -0.005) return wording.say("finder.startNow", { euros: wording.eurosText(-euros, isForecast) });
-  const price = atOnce.mean - best.mean;
-  if (price >= (isForecast ? 0.5 : 0.005)) return wording.say("finder.saving.price", { price: wording.priceWithAbout(price, isForecast), unit: wording.unitSymbol });
-  return wording.say("finder.same");
+function savingText(later, atOnce, wording) {
+  const { best, saved } = comparedCosts(later, atOnce, wording);
+  if (best === "either") return saved ? wording.say("finder.little", { saved }) : wording.say("finder.same");
+  return wording.say(best === "later" ? "finder.saving" : "finder.startNow", { saved });
+}
+
+/**
+ * Compares two costs. Their difference is computed from the rounded costs on the page, so that the figures agree. If the
+ * rounded costs are equal, writes mean prices instead. If nothing is saved, and the start doesn't matter, `saved` is empty.
+ * @param {import("./windows.js").Cost} later @param {import("./windows.js").Cost} atOnce @param {import("./wording.js").Wording} wording
+ */
+function comparedCosts(later, atOnce, wording) {
+  const best = bestStart(atOnce.mean, later.mean, 0.01 / wording.eurosPerKwh);
+  const isForecast = later.range !== null || atOnce.range !== null;
+  const euros = Number((atOnce.euros - later.euros).toFixed(2));
+  const amount = (/** @type {import("./windows.js").Cost} */ { mean, euros: cost, range }) =>
+    euros || best === "either" ? eurosText(cost, range !== null) : priceText(mean, range !== null);
+  const eurosText = (/** @type {number} */ value, /** @type {boolean} */ isAbout) => `${wording.eurosText(value, isAbout)}\u00a0€`;
+  const priceText = (/** @type {number} */ value, /** @type {boolean} */ isAbout) => `${wording.priceWithAbout(value, isAbout)}\u00a0${wording.unitSymbol}`;
+  const saved = best === "either" && euros <= 0 ? "" : euros ? eurosText(Math.abs(euros), isForecast) : priceText(Math.abs(atOnce.mean - later.mean), isForecast);
+  return { best, saved, atOnce: amount(atOnce), later: amount(later) };
+}
+
+/**
+ * Says whether to start a device now or later, in a sentence. If a price after an immediate start is unknown, the
+ * sentence only names the later start. The server writes the same sentences for the usual device, in `start_advice.py`.
+ * @param {Findings} found @param {DeviceUse} use @param {boolean} isSplit @param {number} now @param {import("./wording.js").Wording} wording
+ */
+export function startAdvice({ cheapest, atOnce }, { hours, kw }, isSplit, now, wording) {
+  if (!cheapest) return "";
+  const start = cheapest.pieces[0].from;
+  const isToday = wording.relativeDay(start, now) === wording.say("days.today");
+  const when = wording.say(isToday ? "start.when.today" : "start.when", { day: wording.dayInSentence(start, now), time: wording.timeOfDay(start) });
+  const device = wording.say(isSplit ? "start.device.split" : "start.device", { hours, power: kw });
+  const costs = comparedCosts(cheapest.cost, (atOnce ?? cheapest).cost, wording);
+  const key = !atOnce ? "unknown" : costs.best === "either" && costs.saved ? "either.little" : costs.best;
+  return wording.say(`start.${key}`, { when, device, ...costs });
 }
 
 /** @param {string} name @param {...(string | Node)} content */
@@ -199,7 +225,8 @@ export class Finder {
    * @param {HTMLFormElement} form
    * @param {HTMLElement} resultsPlace
    * @param {import("./periods.js").Scene} scene the page's data
-   * @param {(found: import("./periods.js").Span[], mostExpensive: import("./periods.js").Span[]) => void} onFound
+   * @param {(found: import("./periods.js").Span[], mostExpensive: import("./periods.js").Span[], advice: string) => void} onFound
+   *   gets the times, and a sentence that advises when to start, or an empty text if no time is found
    */
   constructor(form, resultsPlace, scene, onFound) {
     this.form = form;
@@ -275,16 +302,15 @@ export class Finder {
   /** Searches the prices from the next quarter on, and shows the results in words and in the chart. */
   find() {
     if (!this.scene.periods.size) return;
-    const { now, periods, step, wording } = this.scene;
+    const { now, step, wording } = this.scene;
     const asked = deviceUseOf(this.typed);
     if ("refused" in asked) {
-      this.onFound([], []);
+      this.onFound([], [], "");
       this.showResults(element("strong", wording.say(REFUSAL_TEXT_KEYS[asked.refused])));
       return;
     }
-    const { hours, kwh } = asked;
-    showCheapestHours(hours);
-    const duration = hours * HOUR_S;
+    showCheapestHours(asked.hours);
+    const duration = asked.hours * HOUR_S;
     const next = floorTo(now(), QUARTER_S) + QUARTER_S;
     const priced = this.pricedQuartersFrom(next);
     const ends = priced.map(({ ts }) => ts + QUARTER_S).filter((end) => end % step === 0);
@@ -293,21 +319,12 @@ export class Finder {
     const wanted = deadlineOf(this.deadline, limits);
     const deadline = wanted ?? deadlineOf(DEFAULT_DEADLINE, limits) ?? next;
     this.offerDeadlines(asked, limits, deadline);
-    const inTime = priced.filter(({ ts }) => ts + QUARTER_S <= deadline);
-    const { cheapest, mostExpensive } = cheapestAndMostExpensive(inTime, duration / QUARTER_S, QUARTER_S, this.fields.split.value === "1");
-    const [best, worst] = [joinPeriods(cheapest ?? [], QUARTER_S), joinPeriods(mostExpensive ?? [], QUARTER_S)];
-    this.onFound(best, worst);
-    const finding = (/** @type {import("./periods.js").Span[]} */ spans) => {
-      const slices = spans.map(({ from, to }) => slicesOf(periods, from, to - from, step));
-      return spans.length && !slices.includes(null)
-        ? { pieces: spans, cost: costOf(slices.flatMap((some) => some ?? []), kwh, wording.eurosPerKwh) }
-        : null;
-    };
-    const start = floorTo(now(), MINUTE_S);
-    const found = { cheapest: finding(best), atOnce: finding([{ from: start, to: start + duration }]), mostExpensive: finding(worst) };
+    const isSplit = this.fields.split.value === "1";
+    const found = findTimes(this.scene, priced.filter(({ ts }) => ts + QUARTER_S <= deadline), asked, isSplit);
+    this.onFound(found.cheapest?.pieces ?? [], found.mostExpensive?.pieces ?? [], startAdvice(found, asked, isSplit, now(), wording));
     // If there is no price ahead, not even a forecast, no change of the form can give a result.
     if (!priced.length && this.fields.predicted.checked) this.showResults(element("strong", wording.say("nothingAhead")));
-    else this.showResults(...(wanted === null ? [element("p", wording.say("finder.passed"))] : []), ...findingElements(found, kwh, now(), wording));
+    else this.showResults(...(wanted === null ? [element("p", wording.say("finder.passed"))] : []), ...findingElements(found, asked.kwh, now(), wording));
   }
 
   /** Shows the results. Unchanged results are not written again, because screen readers would read them again. @param {...HTMLElement} parts */

@@ -76,7 +76,8 @@ export function showPeriod(ts, scene) {
   writeText(card, "[data-now-level]", said && said[0].toUpperCase() + said.slice(1));
   const kind = forecast ? wording.say("now.forecast", { band: wording.intervalText(forecast) }) : "";
   writeText(card, "[data-now-kind]", price === null ? wording.say(`now.unknown.${step === HOUR_S ? "hour" : "quarter"}`) : kind);
-  // The old sentence compares the cheapest time with the price of an earlier period, so remove it.
+  // The old sentence compares the cheapest time with an earlier start, so remove it. On the dashboard, the finder writes
+  // a new one.
   writeText(card, "#next-cheap", "");
 }
 

@@ -1,6 +1,6 @@
 // Finds the cheapest and the most expensive time to use a device, and computes the cost. All functions are pure.
 
-import { floorTo, HOUR_S, priceOf } from "./periods.js";
+import { floorTo, HOUR_S, joinPeriods, MINUTE_S, priceOf, QUARTER_S } from "./periods.js";
 
 /** @typedef {{ts: number, price: number}} Candidate */
 
@@ -118,8 +118,55 @@ export function costOf(slices, kwh, eurosPerKwh) {
     mean,
     range: ahead.length ? [mean - distance(0), mean + distance(2)] : null,
     isAllForecast: ahead.length === slices.length,
-    euros: Math.round(mean * eurosPerKwh * kwh * 100) / 100,
+    // The inner rounding removes the errors of binary fractions.
+    euros: Math.round(Number((mean * eurosPerKwh * kwh * 100).toFixed(6))) / 100,
   };
+}
+
+/** A difference between two mean prices matters if it is at least 1 c/kWh, and at least this share of the price after an immediate start. */
+const LEAST_SAVING_SHARE = 0.1;
+
+/**
+ * Compares the mean price after an immediate start with the mean price after a later start. `core/start.py` has the
+ * same rule.
+ * @param {number} atOnce @param {number} later
+ * @param {number} cent 1 c/kWh in the unit of the prices
+ * @returns {"now" | "later" | "either"}
+ */
+export function bestStart(atOnce, later, cent) {
+  const matters = Math.max(cent, LEAST_SAVING_SHARE * Math.abs(atOnce)) - 1e-9;
+  return atOnce - later >= matters ? "later" : later - atOnce >= matters ? "now" : "either";
+}
+
+/**
+ * @typedef {{pieces: import("./periods.js").Span[], cost: Cost}} Finding
+ * @typedef {{cheapest: Finding | null, atOnce: Finding | null, mostExpensive: Finding | null}} Findings
+ *   If an immediate start costs more than the most expensive later time, it is itself `mostExpensive`.
+ */
+
+/**
+ * Finds the cheapest and the most expensive time among the candidates, and compares them with an immediate start in the
+ * present minute.
+ * @param {import("./periods.js").Scene} scene
+ * @param {Candidate[]} candidates quarters, ascending
+ * @param {{hours: number, kwh: number}} use the running time and the energy of the device
+ * @param {boolean} isSplit
+ * @returns {Findings}
+ */
+export function findTimes({ now, periods, step, wording }, candidates, { hours, kwh }, isSplit) {
+  const duration = hours * HOUR_S;
+  const finding = (/** @type {import("./periods.js").Span[]} */ pieces) => {
+    const slices = pieces.map(({ from, to }) => slicesOf(periods, from, to - from, step));
+    return pieces.length && !slices.includes(null)
+      ? { pieces, cost: costOf(slices.flatMap((some) => some ?? []), kwh, wording.eurosPerKwh) }
+      : null;
+  };
+  const found = cheapestAndMostExpensive(candidates, duration / QUARTER_S, QUARTER_S, isSplit);
+  const [cheapest, mostExpensive] = [found.cheapest, found.mostExpensive].map((some) => finding(joinPeriods(some ?? [], QUARTER_S)));
+  const start = floorTo(now(), MINUTE_S);
+  const atOnce = finding([{ from: start, to: start + duration }]);
+  const isNowWorst = atOnce && mostExpensive && atOnce.cost.mean > mostExpensive.cost.mean;
+  return { cheapest, atOnce, mostExpensive: isNowWorst ? atOnce : mostExpensive };
 }
 
 /**
