@@ -42,6 +42,22 @@ TINTS: Final[dict[float, str]] = {
 }
 """The prices between the colours, and a price for each colour: from cheap to expensive, and one below zero."""
 
+SCALE_CENTS: Final = [0.8, 6.0, 11.0, 20.0]
+PRICE_WORDS: Final[dict[float, str]] = {
+    -0.01: "negative",
+    0.0: "free",
+    0.79: "free",
+    0.99: "free",
+    1.0: "t1",
+    6.0: "t2",
+    11.0: "t3",
+    19.99: "t3",
+    20.0: "t4",
+    121.99: "t4",
+}
+"""The prices between the colours, and prices with their words, in c/kWh: a price below 1 c/kWh is nearly free on any
+scale, and any other price has the word of its colour."""
+
 PRICE_TEXT: Final[dict[float, tuple[str, str]]] = {
     0.0: ("0.00", "0,00"),
     -0.001: ("0.00", "0,00"),

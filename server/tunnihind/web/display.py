@@ -138,6 +138,11 @@ class Display:
         return self.texts(f"unit.{self.options.unit}")
 
     @property
+    def cent(self) -> int:
+        """1 c/kWh in the reader's unit."""
+        return 1 if self.options.unit == "kwh" else EUR_MWH_PER_CENT_KWH
+
+    @property
     def step_s(self) -> int:
         """The length of the shown periods in seconds."""
         return self.options.step_s

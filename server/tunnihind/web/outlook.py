@@ -62,8 +62,8 @@ _MUCH_MORE_EXPENSIVE: Final = 1.0
 _USUAL_DAYS: Final = 3
 """If the hours before today with published prices add up to fewer days than this, the usual price is unknown."""
 _WHOLE_DAY_HOURS: Final = 20
-"""A day is compared with the usual price only if at least this many of its hours have a price or a forecast, and none
-of these hours is past."""
+"""A day is compared with the usual price only if at least this many of its hours have a price or a forecast. Past hours
+count too, so that today is compared all day."""
 _NEAR_ZERO_SHARE: Final = 0.25
 """If any remaining price of a day is a forecast, the day's prices below this fraction of `_NOTABLE_EUR_MWH`, 0.5 c/kWh
 plus the VAT in the shown prices, count as close to zero."""
@@ -114,7 +114,7 @@ class HourSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DayOutlook:
-    """The highlights of one day of the reader's calendar. Past hours are left out.
+    """The highlights of one day of the reader's calendar. Past hours count only in `usual`.
 
     Each tuple holds at most two spans. Spans of low prices last at least two hours. Except in `possibly_expensive`, a
     price that isn't published yet counts with the forecast's median.
@@ -192,7 +192,7 @@ def day_outlooks(
         replace(
             one,
             weather=_explaining_weather(
-                one, weather, [hour.ts for hour in hours[one.day] if hour.ts >= floor_hour(now)]
+                one, weather, [hour.ts for hour in hours[one.day] if one.usual or hour.ts >= floor_hour(now)]
             ),
         )
         for one in ahead
@@ -239,7 +239,7 @@ def _day_outlook(
     centre = usual.mean if usual else mean
     margin, beyond = max(notable, _NOTABLE_SHARE * abs(mean)), _BEYOND_USUAL_SHARE * notable
     ahead = [hour for hour in hours if hour.ts >= since]
-    is_whole = len(ahead) == len(hours) >= _WHOLE_DAY_HOURS
+    is_whole = len(hours) >= _WHOLE_DAY_HOURS
     is_forecast = any(hour.high is not None for hour in ahead)
     below = [(hour.ts, -hour.amount) for hour in ahead]
     above = [(hour.ts, hour.amount) for hour in ahead]
@@ -453,7 +453,7 @@ class _SentenceWriter:
 
     def _described_periods(self, outlook: DayOutlook) -> list[PricedPeriod]:
         if outlook.usual is not None:
-            return self._periods_ahead(outlook.day)
+            return list(self._days[outlook.day])
         return self._periods_within(outlook.day, outlook.spans)
 
     def _periods_within(self, day: date, spans: Sequence[HourSpan]) -> list[PricedPeriod]:

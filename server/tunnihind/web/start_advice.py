@@ -6,7 +6,7 @@ from typing import Final
 
 from tunnihind.core.market import HOUR_S
 from tunnihind.core.start import BestStart, best_start, compare_starts
-from tunnihind.web.display import EUR_MWH_PER_CENT_KWH, Display, PricedPeriod
+from tunnihind.web.display import Display, PricedPeriod
 
 _HOURS: Final = 3
 _KW: Final = 2
@@ -41,7 +41,7 @@ def start_advice(periods: Mapping[int, PricedPeriod], now: int, display: Display
     at_once = _euros(found.at_once, display)
     after_now = [*_periods_after(periods, now - now % _MINUTE_S, display)]
     gaps["atOnce"] = display.euros_text(at_once, after_now)
-    best = best_start(found.at_once, found.later, 1 if display.options.unit == "kwh" else EUR_MWH_PER_CENT_KWH)
+    best = best_start(found.at_once, found.later, display.cent)
     if best is BestStart.EITHER:
         saved = round(at_once - later, 2)
         gaps["saved"] = display.euros_text(saved, [*after_now, *after_later])
@@ -62,5 +62,4 @@ def _periods_after(periods: Mapping[int, PricedPeriod], start: int, display: Dis
 
 def _euros(mean_price: float, display: Display) -> float:
     """Return the cost of the device's energy in euros, rounded to the cent as in the page's scripts."""
-    cents_kwh = mean_price if display.options.unit == "kwh" else mean_price / EUR_MWH_PER_CENT_KWH
-    return floor(round(cents_kwh * _HOURS * _KW, _COST_DECIMALS) + 0.5) / _CENTS
+    return floor(round(mean_price / display.cent * _HOURS * _KW, _COST_DECIMALS) + 0.5) / _CENTS

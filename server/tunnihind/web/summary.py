@@ -41,7 +41,7 @@ from tunnihind.web.notices import (
 )
 from tunnihind.web.options import PageOptions
 from tunnihind.web.outlook import day_outlooks, outlook_sentences
-from tunnihind.web.scale import Tint, scale_in_unit, tint
+from tunnihind.web.scale import PriceWord, Tint, price_word, scale_in_unit, tint
 from tunnihind.web.start_advice import start_advice
 from tunnihind.web.surcharge import NO_SURCHARGE, Surcharge, tariff_surcharge
 from tunnihind.web.weather import RegionWeather, WeatherStrip, weather_strip
@@ -70,10 +70,10 @@ class DashboardSummary:
     `start_advice` says whether to start a device now or later. If no prices ahead are known, it is empty.
     `cheapest_hours` has the prices of the 1 to 8 cheapest hours of each day ahead. `outlook` contains sentences about
     cheap and expensive hours ahead, and about days with unusual prices. `scale` lists the prices at which the colour
-    changes, in the reader's unit. `tint` is the colour of the present price, or None if this price is unknown.
-    `beyond_window` holds the served forecast for hours after the public window, in EUR/MWh. If the page shows quarters,
-    `beyond_window` is empty. If market prices are shown, `household` is None. If there are no prices to show,
-    `no_prices_explanation` gives the reason.
+    changes, in the reader's unit. `word` and `tint` are the word and the colour of the present price. If this price is
+    unknown or the scale is empty, both are None. `beyond_window` holds the served forecast for hours after the public
+    window, in EUR/MWh. If the page shows quarters, `beyond_window` is empty. If market prices are shown, `household` is
+    None. If there are no prices to show, `no_prices_explanation` gives the reason.
     """
 
     display: Display
@@ -88,6 +88,7 @@ class DashboardSummary:
     tomorrow_is_due: bool
     levels: Mapping[int, Level]
     scale: tuple[float, ...]
+    word: PriceWord | None
     tint: Tint | None
     beyond_window: tuple[Mapping[str, float], ...]
     notices: tuple[Notice, ...]
@@ -129,6 +130,7 @@ def summarise_dashboard(
     on_paths = prices_on_paths(periods.values(), data.scenarios if is_dashboard else None, display)
     scale = scale_in_unit(data.price_scale, (ts for ts in periods if ts % HOUR_S == 0), display)
     drawing = draw_chart(list(periods.values()), scale, now, display)
+    word = price_word(display.shown_price(periods[current_ts]), scale, display.cent) if current_ts in periods else None
     return DashboardSummary(
         display=display,
         current_ts=current_ts,
@@ -144,7 +146,8 @@ def summarise_dashboard(
         tomorrow_is_due=lacks_tomorrows_prices(data, now) and not publication_is_late(data.market, now),
         levels=level_of,
         scale=scale,
-        tint=tint(display.shown_price(periods[current_ts]), scale) if current_ts in periods else None,
+        word=word,
+        tint=tint(display.shown_price(periods[current_ts]), scale) if word else None,
         beyond_window=tuple(_forecast_beyond_window(periods, data, now, options.step_s)),
         notices=(
             *mode_notices(mode, now, display),

@@ -98,7 +98,7 @@ async def test_each_country_remembers_what_a_household_pays_there(browser: Brows
         # The chart uses the same price, and shades the hours of the entered night rate.
         chart = page.get_by_role("slider")
         await expect(chart).to_have_attribute(
-            "aria-valuetext", f"Mon 15 Dec 12:00–13:00: {whole} c/kWh, published price, High for the day"
+            "aria-valuetext", f"Mon 15 Dec 12:00–13:00: {whole} c/kWh, published price, Expensive, high for the day"
         )
         await expect(page.locator("[data-shows=night]")).to_be_visible()
         # In other zones these rates don't count.

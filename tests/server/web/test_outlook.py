@@ -256,6 +256,13 @@ def test_prices_are_told_in_the_readers_unit_with_his_vat() -> None:
     assert told.endswith("(highest 22.32 c/kWh).")
 
 
+@pytest.mark.parametrize("hour", [0, 1, 13, 23])
+@pytest.mark.parametrize(("price", "usual"), [(20.0, "much cheaper than usual"), (140.0, "more expensive than usual")])
+def test_today_is_compared_with_the_usual_price_all_day(hour: int, price: float, usual: str) -> None:
+    shown = replace(view([[price]], hour=hour), weather=weather(7.0, 0.0))
+    assert shown.sentences == (f"Today electricity is {usual}.",)
+
+
 def test_without_a_few_days_before_today_nothing_is_compared_with_the_usual() -> None:
     assert view([FLAT, [300.0]], past=(100.0,) * 2).sentences == ()
     assert view([FLAT, [300.0]], past=(100.0,) * 3).sentences != ()

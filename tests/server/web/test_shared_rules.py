@@ -11,13 +11,15 @@ from tests.support.pages.card_page import MODULE as CARD
 from tests.support.shared_rules import (
     AVERAGE_BAND,
     PRICE_TEXT,
+    PRICE_WORDS,
     PRIVATE_ADDRESSES,
     REPEATED_HOUR,
     SCALE,
+    SCALE_CENTS,
     TINTS,
 )
 from tunnihind.web.options import LANGUAGES
-from tunnihind.web.scale import tint
+from tunnihind.web.scale import price_word, tint
 
 
 def instant(iso: str) -> int:
@@ -39,6 +41,28 @@ async def test_the_server_its_page_and_the_chart_give_a_price_the_same_colour() 
     asked = json.dumps([SCALE, list(TINTS)])
     found = json.loads(await run_module(PAGE_TINTS.format(folder=STATIC.as_uri()), asked))
     assert found == [[name, name] for name in TINTS.values()]
+
+
+PAGE_WORDS = """
+import {{ Wording }} from "{folder}/wording.js";
+const [unit, scale, prices] = JSON.parse(process.argv[2]);
+const texts = new Proxy({{}}, {{ get: (_, key) => key }});
+const wording = new Wording({{ lang: "en", unit, vat: [], unitSymbol: "", tz: "UTC", scale, texts }});
+console.log(JSON.stringify(prices.map((price) => wording.priceWord(price))));
+"""
+
+
+@pytest.mark.parametrize(("unit", "cent"), [("kwh", 1), ("mwh", 10)])
+async def test_the_server_and_its_page_call_a_price_by_the_same_word(unit: str, cent: int) -> None:
+    scale, prices = [bound * cent for bound in SCALE_CENTS], [price * cent for price in PRICE_WORDS]
+    assert [price_word(price, scale, cent) for price in prices] == list(PRICE_WORDS.values())
+    found = json.loads(await run_module(PAGE_WORDS.format(folder=STATIC.as_uri()), json.dumps([unit, scale, prices])))
+    assert found == [f"price.{word}" for word in PRICE_WORDS.values()]
+
+
+async def test_without_a_scale_a_price_has_no_word() -> None:
+    assert price_word(5.0, (), 1) is None
+    assert json.loads(await run_module(PAGE_WORDS.format(folder=STATIC.as_uri()), json.dumps(["kwh", [], [5]]))) == [""]
 
 
 PAGE_WORDING = """

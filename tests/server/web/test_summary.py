@@ -80,6 +80,20 @@ def test_the_small_view_has_the_same_price_and_drawing_and_nothing_that_it_does_
     assert (small.outlook, small.days, small.calendar) == ((), (), ())
 
 
+def test_the_present_price_has_the_word_and_the_colour_of_the_last_30_days_and_its_level_of_today() -> None:
+    day = HOUR - HOUR % DAY_S
+    cheap_days = {ts: 20.0 + ts // HOUR_S % 24 for ts in range(day - 9 * DAY_S, day, HOUR_S)}
+    expensive, cheap = ({day + i * HOUR_S: price + i for i in range(24)} for price in (900.0, 1.0))
+    said = [
+        (view.word, view.tint, view.levels[HOUR])
+        for view in map(
+            summary_of,
+            (make_view(cheap_days | expensive), make_view(cheap_days | cheap | {HOUR: 7.9}), make_view({HOUR: 900.0})),
+        )
+    ]
+    assert said == [("t4", "t4", "normal"), ("free", "t0", "low"), (None, None, "normal")]
+
+
 def test_an_hour_without_a_forecast_has_no_percentiles() -> None:
     with pytest.raises(ValueError, match="no forecast"):
         _ = PricedPeriod(HOUR, None, None).percentiles

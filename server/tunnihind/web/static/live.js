@@ -61,7 +61,8 @@ export function showPeriod(ts, scene) {
   const level = levelsOf(scene).get(ts);
   const period = periods.get(ts);
   const price = priceOf(period);
-  card.className = `card now ${price === null ? "" : wording.tintClass(price)}`.trim();
+  const word = price === null ? "" : wording.priceWord(price);
+  card.className = `card now ${word && wording.tintClass(price ?? 0)}`.trim();
   const forecast = period?.settled === null ? period.forecast : null;
   writeText(card, "[data-now-span]", wording.timesText({ from: ts, to: ts + step }));
   writeText(card, "[data-now-about]", forecast ? wording.say("about", { price: "" }).trim() : "");
@@ -72,8 +73,8 @@ export function showPeriod(ts, scene) {
   writeText(card, "[data-next-price]", nextPrice === null ? "–" : wording.priceWithAbout(nextPrice, nextForecast !== null));
   writeText(card, "[data-next-band]", nextForecast ? `(${wording.intervalText(nextForecast)})` : "");
   card.querySelector("[data-next-start]")?.setAttribute("data-next-start", String(ts + step));
-  const said = level ? wording.say("now.level", { level: wording.say(`level.${level}`).toLowerCase() }) : "";
-  writeText(card, "[data-now-level]", said && said[0].toUpperCase() + said.slice(1));
+  writeText(card, "[data-now-level]", word);
+  writeText(card, "[data-now-rank]", level ? wording.say("now.level", { level: wording.say(`level.${level}`) }) : "");
   const kind = forecast ? wording.say("now.forecast", { band: wording.intervalText(forecast) }) : "";
   writeText(card, "[data-now-kind]", price === null ? wording.say(`now.unknown.${step === HOUR_S ? "hour" : "quarter"}`) : kind);
   // The old sentence compares the cheapest time with an earlier start, so remove it. On the dashboard, the finder writes

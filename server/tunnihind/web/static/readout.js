@@ -69,7 +69,8 @@ export class Readout {
       { name: "when", text: when },
       { name: "amount", text: price },
       ...what.map((text) => ({ name: "what", text })),
-      { name: `level ${wording.tintClass(period?.settled ?? 0)}`, text: level ? wording.say("ofDay", { level: wording.say(`level.${level}`) }) : "" },
+      { name: `word ${wording.tintClass(period?.settled ?? 0)}`, text: period?.settled == null ? "" : wording.priceWord(period.settled) },
+      { name: "rank", text: level ? wording.say("ofDay", { level: wording.say(`level.${level}`) }) : "" },
       { name: "night", text: known && wording.isNightRate(ts) ? wording.say("night") : "" },
     ];
     return lines.filter(({ text }) => text);

@@ -93,6 +93,13 @@ export class Wording extends Clock {
     return TINTS[tintOf(value, this.scale)];
   }
 
+  /** What a price is called on the page's price scale. Without a scale, returns "". `scale.py` has the same rule. @param {number} value */
+  priceWord(value) {
+    if (!this.scale.length) return "";
+    const isNearlyFree = value >= 0 && value < 0.01 / this.eurosPerKwh;
+    return this.say(`price.${isNearlyFree ? "free" : this.tintClass(value)}`);
+  }
+
   /** Writes a number with at most two decimals, without trailing zeros. @param {number} value */
   briefNumber(value) {
     return String(Number(value.toFixed(2))).replace(".", this.texts.decimal);
