@@ -273,7 +273,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         """Compute all data as of now, store changed data, and set the timer for the next update."""
         self._set_timer()
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
-        lines.update(self.data, tariff, self.billing, self.selling_contract)
+        price_scale = self.about.price_scale if self.about else ()
+        lines.update(self.data, tariff, self.billing, self.selling_contract, price_scale)
         self.prices = PricesNow(
             now=now,
             answer=self.data,
@@ -283,7 +284,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             hours_ahead=self.config_entry.options.get(CONF_HOURS_AHEAD, DEFAULT_HOURS_AHEAD),
             outcomes=self.planner.update_outcomes(lines.buying, now),
             unknown_parts=tariff.charges(now).unknown_parts,
-            price_scale=self.about.price_scale if self.about else (),
+            price_scale=price_scale,
+            household_scale=lines.household_scale,
         )
         self.selling_prices = replace(self.prices, timeline=lines.selling, level_prices=lines.selling)
         self.ledger.keep_only_plans(plans_of(self.config_entry))

@@ -208,6 +208,7 @@ async def test_entities_have_their_ids_names_categories_and_classes_and_few_are_
         **dict.fromkeys(INSTANTS, "timestamp"),
         **dict.fromkeys(("time_until_window", "window_time_left"), "duration"),
         "price_level": "enum",
+        "price_level_month": "enum",
         "status": "enum",
         "data_problem": "problem",
         "window": "running",

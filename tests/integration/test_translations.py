@@ -329,10 +329,11 @@ def test_every_attribute_that_has_a_name_is_one_that_the_code_knows() -> None:
     ("said", "states"),
     [
         (EN["entity"]["sensor"]["price_level"]["state"], Level),
+        (EN["entity"]["sensor"]["price_level_month"]["state"], Level),
         (EN["entity"]["binary_sensor"]["window"]["state_attributes"]["reason"]["state"], NoWindowReason),
         (EN["entity"]["binary_sensor"]["data_problem"]["state_attributes"]["problems"]["state"], Problem),
     ],
-    ids=["level", "reason", "problem"],
+    ids=["level", "month level", "reason", "problem"],
 )
 def test_the_names_of_states_are_those_of_the_code(said: Texts, states: Iterable[str]) -> None:
     assert said.keys() == set(states)

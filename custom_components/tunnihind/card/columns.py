@@ -5,7 +5,7 @@ seconds). An unknown value is None.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from statistics import fmean, quantiles
+from statistics import quantiles
 from typing import Final, TypedDict
 
 from ..core.levels import COLOURS, Level, colour, levels
@@ -13,6 +13,7 @@ from ..core.market import Market
 from ..core.tariff import Charges, Tariff
 from ..household.prices_now import PricesNow
 from ..prices.days import day_at
+from ..prices.scale import household_scale
 from ..prices.timeline import Timeline, is_day_covered
 
 _MARKET_DECIMALS: Final = 5
@@ -43,8 +44,10 @@ class HouseholdColumns(PriceColumns):
 
     `tint` is the number of a price's colour: from 0 for cheap to 4 for expensive, and 5 for a price below zero. The
     bounds between the colours are computed from market prices that the server sends. If the server sends no such
-    prices, the bounds divide the values of `price` into five groups of about equal size. `market` is the market price
-    in EUR/kWh without VAT, as it is billed: the settled price or the forecast's median.
+    prices, `has_scale` is false, and the bounds divide the values of `price` into five groups of about equal size.
+    Only with `has_scale`, the card calls prices cheap or expensive.
+
+    `market` is the market price in EUR/kWh without VAT, as it is billed: the settled price or the forecast's median.
 
     `charges` lists each set of fees once, even if the set applies in several periods. Each set in `charges` maps the
     names of fees to their amounts in EUR/kWh. The names of fees are margin, balancing, network, renewable, security and
@@ -55,6 +58,7 @@ class HouseholdColumns(PriceColumns):
 
     level: list[int | None]
     tint: list[int | None]
+    has_scale: bool
     market: list[float | None]
     charged: list[int | None]
     charges: list[dict[str, float]]
@@ -78,6 +82,7 @@ def household_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -
         **paid,
         level=[None if price is None else level_of(instant) for instant, price in _starts_and_prices(paid)],
         tint=_tints(paid, prices.price_scale, tariff),
+        has_scale=bool(prices.price_scale),
         market=market,
         charged=charged,
         charges=charges,
@@ -125,14 +130,13 @@ def _tints(paid: PriceColumns, scale: Sequence[float], tariff: Tariff) -> list[i
     """Return the number of each price's colour, as described in `HouseholdColumns`.
 
     `scale` contains the market prices in EUR/MWh from which the bounds between the colours are computed. Fees change
-    over time, so a market price may have a different household price in each period. For each market price in `scale`,
-    the mean of its household prices over all periods with a known price separates two colours.
+    over time, so a market price may have a different household price in each period. `household_scale` says how the
+    bounds take this into account.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
-    if scale:
-        bounds = [fmean(tariff.price(bound, instant) for instant in known) for bound in scale]
-    else:
-        bounds = quantiles(known.values(), n=COLOURS) if len(known) > 1 else []
+    bounds: Sequence[float] = household_scale(scale, tariff, known)
+    if not bounds and len(known) > 1:
+        bounds = quantiles(known.values(), n=COLOURS)
     return [None if price is None else colour(price, bounds) for price in paid["price"]]
 
 

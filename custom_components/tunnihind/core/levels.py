@@ -37,6 +37,14 @@ def level(price: float, ranked: Sequence[float]) -> Level:
     return _FIFTHS[min(int(middle * len(_FIFTHS)), len(_FIFTHS) - 1)]
 
 
+def level_on(scale: Sequence[float], price: float) -> Level:
+    """Return the level of a price on a scale, from `very_low` in the cheapest colour to `very_high` in the dearest.
+
+    `scale` lists the prices at which the level changes, in the unit of `price`. A price below zero is `very_low`.
+    """
+    return _FIFTHS[colour(price, scale) % COLOURS]
+
+
 def colour(price: float, bounds: Sequence[float]) -> int:
     """Return the number of a price's colour: from 0 for cheap to 4 for expensive, and 5 for a price below zero.
 

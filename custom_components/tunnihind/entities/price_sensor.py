@@ -222,6 +222,13 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
         value_fn=lambda prices: prices.level,
     ),
     ValueDescription(
+        key="price_level_month",
+        device_class=SensorDeviceClass.ENUM,
+        options=list(Level),
+        entity_registry_enabled_default=False,
+        value_fn=lambda prices: prices.month_level,
+    ),
+    ValueDescription(
         key="price_rank",
         entity_registry_enabled_default=False,
         value_fn=lambda prices: prices.rank,

@@ -26,11 +26,19 @@ const TEXTS = {
   now: ["Now", "Praegu", "Сейчас"],
   today: ["Today", "Täna", "Сегодня"],
   tomorrow: ["Tomorrow", "Homme", "Завтра"],
-  level0: ["Very low for the day", "Väga madal päeva kohta", "Очень низкая по меркам дня"],
-  level1: ["Low for the day", "Madal päeva kohta", "Низкая по меркам дня"],
-  level2: ["Normal for the day", "Tavaline päeva kohta", "Обычная по меркам дня"],
-  level3: ["High for the day", "Kõrge päeva kohta", "Высокая по меркам дня"],
-  level4: ["Very high for the day", "Väga kõrge päeva kohta", "Очень высокая по меркам дня"],
+  t0: ["Very cheap", "Väga odav", "Очень дёшево"],
+  t1: ["Cheap", "Odav", "Дёшево"],
+  t2: ["Normal", "Tavaline", "Обычная цена"],
+  t3: ["Expensive", "Kallis", "Дорого"],
+  t4: ["Very expensive", "Väga kallis", "Очень дорого"],
+  negative: ["Below zero", "Alla nulli", "Ниже нуля"],
+  free: ["Nearly free", "Peaaegu tasuta", "Почти бесплатно"],
+  ofDay: ["{level} for the day", "{level} päeva kohta", "{level} по меркам дня"],
+  level0: ["very low", "väga madal", "очень низкая"],
+  level1: ["low", "madal", "низкая"],
+  level2: ["about average", "umbes keskmine", "примерно средняя"],
+  level3: ["high", "kõrge", "высокая"],
+  level4: ["very high", "väga kõrge", "очень высокая"],
   forecast: ["Forecast", "Prognoos", "Прогноз"],
   likely: ["Forecast {band}", "Prognoos {band}", "Прогноз {band}"],
   legend: ["Forecast and likely range", "Prognoos ja tõenäoline vahemik", "Прогноз и вероятный диапазон"],
@@ -264,7 +272,7 @@ function usesAmPm({ time_format: chosen, language }) {
 /** The periods with a known price. If the parts of a price are known, they add up to the price. @param {PriceColumns | null | undefined} columns @returns {Period[]} */
 export function periodsOf(columns) {
   if (!columns) return [];
-  const { start, step, price, low, high, level, tint, market, charged, charges } = columns;
+  const { start, step, price, low, high, level, tint, market, charged, charges, has_scale: hasScale } = columns;
   return price.flatMap((value, i) => {
     if (value === null) return [];
     const [share, fees] = [market?.[i], charges?.[charged?.[i] ?? -1]];
@@ -274,7 +282,10 @@ export function periodsOf(columns) {
       parts = { market: share, network, fees: all - network, vat: value - share - all };
     }
     const from = start + i * step;
-    return [{ start: from, end: from + step, price: value, low: low[i], high: high[i], level: level?.[i] ?? null, tint: tint?.[i] ?? null, parts }];
+    const colour = tint?.[i] ?? null;
+    // On any scale, a price from zero to below 1 c/kWh is nearly free.
+    const word = !hasScale || colour === null ? null : value >= 0 && value < 0.01 ? "free" : TINTS[colour];
+    return [{ start: from, end: from + step, price: value, low: low[i], high: high[i], level: level?.[i] ?? null, tint: colour, word, parts }];
   });
 }
 
@@ -1037,14 +1048,15 @@ const cardClass = (Base) => class extends Base {
     elements.legend.innerHTML = legend.map(([name, text]) => `<span><i class="${name}"></i>${text}</span>`).join("");
     const day = pointedStart === null ? wording.say("now") : wording.dayText(pointedStart, now);
     const { zone } = this.contents;
-    const when = [zone && wording.countries.of(zone), day, period && wording.timeRange(period.start, period.end), running.map(({ name }) => name).join(", "), period && wording.intervalText(period)];
+    const rank = period?.level == null ? "" : wording.say("ofDay", { level: wording.say(/** @type {TextKey} */ (`level${period.level}`)) });
+    const when = [zone && wording.countries.of(zone), day, period && wording.timeRange(period.start, period.end), rank, running.map(({ name }) => name).join(", "), period && wording.intervalText(period)];
     setText(elements.when, when.filter((one) => one).join(" · "));
     setText(elements.amount, period ? wording.priceText(period.price) : "–");
     setText(elements.unit, period ? wording.unit : wording.say("none"));
-    const level = period?.level ?? -1;
-    elements.level.hidden = level < 0;
-    elements.level.className = `level ${TINTS[period?.tint ?? TINTS.length - 1]}`;
-    setText(elements.level, level < 0 ? "" : wording.say(/** @type {TextKey} */ (`level${level}`)));
+    const { tint, word } = period ?? {};
+    elements.level.hidden = !word;
+    elements.level.className = `level ${TINTS[tint ?? TINTS.length - 1]}`;
+    setText(elements.level, word ? wording.say(/** @type {TextKey} */ (word)) : "");
     const lines = this.partLines(wording, period, sold?.price);
     elements.parts.innerHTML = lines.map(([name, amount]) => `<div><dt>${name}</dt><dd>${amount}</dd></div>`).join("");
     const text = [elements.when, elements.amount, elements.unit, elements.level].map((part) => part.textContent).concat(lines.map((line) => line.join(" ")));

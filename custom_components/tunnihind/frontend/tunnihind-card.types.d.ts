@@ -11,8 +11,10 @@ export interface Parts {
 }
 
 export interface Period extends Priced {
-  /** From 0 (very low) to 4 (very high). */
+  /** From 0 (very low) to 4 (very high), among the prices of the day. */
   level: number | null;
+  /** What the price is called on the server's scale of the last 30 days. */
+  word: string | null;
   parts: Parts | null;
 }
 
@@ -55,6 +57,7 @@ export interface PriceColumns {
   high: Column;
   level?: Column;
   tint?: Column;
+  has_scale?: boolean;
   market?: Column;
   charged?: Column;
   charges?: Record<string, number>[];

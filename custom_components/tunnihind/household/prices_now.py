@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ..client.answers import Band, MarketPrices
 from ..const import DEFAULT_HOURS_AHEAD
-from ..core.levels import Level, level
+from ..core.levels import Level, level, level_on
 from ..core.market import HOUR_S, MARKET_OF_CODE, Market, rounded_price
 from ..core.rates import Part
 from ..core.tariff import Tariff
@@ -17,6 +17,7 @@ from ..plans.outcome import Outcome
 from ..plans.saving import average_percentiles
 from ..prices.billing import Billing, Resolution, SellingContract
 from ..prices.days import Day, day_at, iso_bounds
+from ..prices.scale import household_scale
 from ..prices.timeline import Period, Timeline, is_cheap, is_day_covered, rank
 
 # `outlook_periods` should cover a whole day, because prices vary with the time of day.
@@ -32,16 +33,25 @@ class Timelines:
 
     `buying` contains the buying prices by billing period. `level_prices` contains the buying prices from which price
     levels, ranks and cheap hours are computed. `selling` contains the selling prices. If the household sells no
-    electricity, `selling` is empty. If the server sends only hourly prices, all prices are hourly.
+    electricity, `selling` is empty. If the server sends only hourly prices, all prices are hourly. `household_scale`
+    has the same meaning as in `PricesNow`.
     """
 
     def __init__(self) -> None:
         self.buying = self.level_prices = self.selling = _EMPTY_TIMELINE
-        self._priced_from: tuple[MarketPrices, Tariff, Billing, SellingContract | None] | None = None
+        self.household_scale: tuple[float, ...] = ()
+        self._priced_from: tuple[object, ...] | None = None
 
-    def update(self, answer: MarketPrices, tariff: Tariff, billing: Billing, selling: SellingContract | None) -> None:
+    def update(
+        self,
+        answer: MarketPrices,
+        tariff: Tariff,
+        billing: Billing,
+        selling: SellingContract | None,
+        price_scale: tuple[float, ...] = (),
+    ) -> None:
         """Compute the prices again if an argument has changed since the last call."""
-        priced = answer, tariff, billing, selling
+        priced = answer, tariff, billing, selling, price_scale
         if priced == self._priced_from:
             return
         self._priced_from = priced
@@ -49,6 +59,8 @@ class Timelines:
         hours = timeline_of(hourly_answer, tariff)
         self.buying = timeline_of(answer, tariff) if billing.billed_by is Resolution.QUARTER else hours
         self.level_prices = self.buying if billing.levels_by is Resolution.QUARTER else hours
+        listed = _listed_periods(self.buying, answer)
+        self.household_scale = household_scale(price_scale, tariff, [period.start for period in listed])
         self.selling = _EMPTY_TIMELINE
         if selling:
             self.selling = timeline_of(answer if selling.resolution is Resolution.QUARTER else hourly_answer, selling)
@@ -72,6 +84,11 @@ def timeline_of(answer: MarketPrices, contract: Tariff | SellingContract) -> Tim
     return Timeline(answer.step_s, map(period, answer.settled.keys() | answer.forecast.keys()))
 
 
+def _listed_periods(timeline: Timeline, answer: MarketPrices) -> Sequence[Period]:
+    midnight = day_at(MARKET_OF_CODE[answer.zone], answer.now).start
+    return timeline.periods_between(midnight, midnight + MAX_LISTED_S)
+
+
 @dataclass(frozen=True)
 class DayPriceSummary:
     """The average, lowest and highest published price of one whole day, in EUR/kWh.
@@ -92,6 +109,8 @@ class PricesNow:
     price for which the nearest known rate is used, because `rates.json` has no rate for today. `hours_ahead` is the
     number of hours, from the current period on, whose average price is shown. `price_scale` lists the market prices
     (EUR/MWh) from which the module `card.columns` computes the household prices that separate the card's colours.
+    `household_scale` lists these household prices (EUR/kWh) for the periods of `listed_periods`. If the server sends no
+    scale, both are empty.
     """
 
     now: int
@@ -103,6 +122,7 @@ class PricesNow:
     unknown_parts: tuple[Part, ...] = ()
     hours_ahead: int = DEFAULT_HOURS_AHEAD
     price_scale: tuple[float, ...] = ()
+    household_scale: tuple[float, ...] = ()
 
     @property
     def zone(self) -> Market:
@@ -181,6 +201,15 @@ class PricesNow:
         return level(period.price, day) if period and day else None
 
     @property
+    def month_level(self) -> Level | None:
+        """The price level of the current period of `level_prices` among the server's prices of the last 30 days.
+
+        If the price or the server's scale is unknown, the level is None.
+        """
+        period = self.level_prices.period_at(self.now)
+        return level_on(self.household_scale, period.price) if period and self.household_scale else None
+
+    @property
     def is_cheap(self) -> bool | None:
         """Return whether the current period of `level_prices` is among the `cheap_hours` cheapest hours of today.
 
@@ -221,8 +250,7 @@ class PricesNow:
         `listed_periods` changes only when the server sends a new answer, or when the household's fees or contracts
         change.
         """
-        midnight = day_at(self.zone, self.answer.now).start
-        return self.timeline.periods_between(midnight, midnight + MAX_LISTED_S)
+        return _listed_periods(self.timeline, self.answer)
 
     def settled_periods_on(self, day: Day) -> tuple[Period, ...]:
         """Return the periods of `day` that have a published price."""

@@ -1,5 +1,6 @@
 """The card in a real browser, in every state for which the integration's tests keep an example."""
 
+from bisect import bisect_right
 from itertools import combinations, product
 from typing import Any
 
@@ -8,9 +9,20 @@ from playwright.async_api import Browser, Page
 
 from tests.support.machine.node import modules
 from tests.support.pages.card_page import DARK, LIGHT, MODULE, Look, card, drawn, example, opened_card, part
+from tests.support.shared_rules import PRICE_WORDS, SCALE_CENTS
 
-LARGEST_BYTES = 90_000
+LARGEST_BYTES = 92_000
 """A browser gets them once a version, and compiles them in 2 ms. Three languages and all types are in them."""
+
+
+WORDS = {
+    "free": "Nearly free",
+    "t1": "Cheap",
+    "t2": "Normal",
+    "t3": "Expensive",
+    "t4": "Very expensive",
+    "negative": "Below zero",
+}
 
 
 def test_the_files_are_small() -> None:
@@ -44,7 +56,8 @@ async def test_the_current_price_is_shown_large_with_its_level_and_parts(browser
         assert await says(page, "amount") == f"{price_now(contents) * 100:.2f}"
         assert await says(page, "unit") == "c/kWh"
         assert (await says(page, "when")).startswith("Now · 3:00")
-        assert await says(page, "level") == "High for the day"
+        assert await says(page, "level") == "Expensive"
+        assert "high for the day" in await says(page, "when")
         assert await part(page, "parts").locator("dt").all_inner_texts() == [
             "Market price",
             "Network fee",
@@ -166,6 +179,21 @@ async def test_events_with_some_fields_change_those_only(browser: Browser) -> No
         assert await says(page, "amount") == before
         await page.evaluate("tell({ state: 'removed' })")
         assert "isn't there any more" in await says(page, "message")
+
+
+async def test_a_price_is_called_cheap_or_expensive_only_by_the_servers_scale(browser: Browser) -> None:
+    at, contents = example("with_plans")
+    prices = contents["prices"]
+    place = (contents["now"]["start"] - prices["start"]) // prices["step"]
+    async with opened_card(browser, contents, at) as page:
+        for cents, word in PRICE_WORDS.items():
+            prices["price"][place] = cents / 100
+            prices["tint"][place] = 5 if cents < 0 else bisect_right(SCALE_CENTS, cents)
+            await page.evaluate("contents => tell(contents)", {"prices": prices})
+            assert await says(page, "level") == WORDS[word]
+        await page.evaluate("contents => tell(contents)", {"prices": {**prices, "has_scale": False}})
+        assert await says(page, "level") == ""
+        assert "for the day" in await says(page, "when")
 
 
 async def test_an_older_integration_that_lacks_fields_still_shows_prices(browser: Browser) -> None:

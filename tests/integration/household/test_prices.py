@@ -1,5 +1,8 @@
 """The price sensors through a day."""
 
+from bisect import bisect_right
+from statistics import fmean
+
 import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
@@ -7,6 +10,7 @@ from homeassistant.helpers.entity import Entity
 
 from tests.support.household.automations import restart
 from tests.support.household.home import PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tunnihind.api.served_data import ServedData
 from tunnihind.core.market import HOUR_S, QUARTER_S
 
 MIDNIGHT = instant("2026-01-15T00:00:00+02:00")
@@ -168,3 +172,39 @@ async def test_level_and_cheap_hour_follow_the_days_order(make_home: MakeHome) -
     assert (levels[0], levels[2], levels[11], levels[12], levels[17], levels[23]) == (
         "very_high", "very_low", "low", "normal", "high", "very_high"
     )  # fmt: skip
+
+
+async def test_the_level_of_the_month_goes_by_the_servers_scale_with_the_households_fees(
+    hass: HomeAssistant, make_home: MakeHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this zone, the network fee is lower at night, so the household's bounds are between those of day and night."""
+    monkeypatch.setattr(Entity, "entity_registry_enabled_default", True)
+    home = await make_home("2026-01-14T00:00:00+02:00", price_of=lambda start: 5.0 * (start // HOUR_S % 24) - 5)
+    await home.add(options={"rows": [{"margin": 0.5, "network_day": 4, "network_night": 2}]})
+    market = home.server.snapshot.data.price_scale
+    tariff, levels = home.entry.runtime_data.tariff, []
+    listed = [period.start for period in home.entry.runtime_data.prices.listed_periods]
+    scale = [fmean(tariff.price(bound, start) for start in listed) for bound in market]
+    for hour in TODAY:
+        await home.at(hour)
+        levels.append(home.value("price_level_month"))
+        price = float(home.value("current_price"))
+        assert levels[-1] == ["very_low", "low", "normal", "high", "very_high"][bisect_right(scale, price)]
+    assert set(levels) == {"very_low", "low", "normal", "high", "very_high"}
+
+
+@pytest.mark.parametrize(
+    ("market", "levels"),
+    [(500.0, ("normal", "very_high")), (-500.0, ("normal", "very_low")), (None, ("normal", "unknown"))],
+)
+async def test_on_a_day_of_equal_prices_only_the_level_of_the_month_differs(
+    make_home: MakeHome, monkeypatch: pytest.MonkeyPatch, market: float | None, levels: tuple[str, str]
+) -> None:
+    """Without the server's scale, this level is unknown."""
+    monkeypatch.setattr(Entity, "entity_registry_enabled_default", True)
+    today = 50.0 if market is None else market
+    home = await make_home(price_of=lambda start: today if start >= TODAY.start else 20.0 + start // HOUR_S % 24)
+    if market is None:
+        monkeypatch.setattr(ServedData, "price_scale", ())
+    await home.add()
+    assert (home.value("price_level"), home.value("price_level_month")) == levels
