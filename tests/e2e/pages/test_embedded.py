@@ -97,10 +97,14 @@ async def assert_it_fits(page: Page, height: int) -> None:
     assert await page.evaluate(scrollable) == [False, False]
     plot = await page.locator(".over").bounding_box()
     assert plot is not None
-    assert plot["height"] >= height / 2
+    assert plot["height"] >= height * 2 / 5
+    for name in ("[data-now-level]", "#next-cheap"):
+        part = page.locator(name)
+        if await part.count() and await part.inner_text():
+            await expect(part).to_be_in_viewport(ratio=1)
 
 
-async def test_it_fits_with_any_font_and_leaves_the_plot_half_of_the_height(
+async def test_it_fits_with_any_font_and_the_plot_gives_way_to_price_word_and_advice(
     browser_with_font: Browser, server: RunningServer
 ) -> None:
     async with open_page(browser_with_font, address_of(server)) as seen:
@@ -217,6 +221,9 @@ async def test_without_javascript_it_fits_too_and_names_the_days(browser: Browse
             await page.set_viewport_size({"width": width, "height": height})
             area = await page.locator(".area").bounding_box()
             assert area is not None
-            assert area["height"] >= height / 2
+            assert area["height"] >= height * 2 / 5
+            await expect(page.locator("[data-now-level]")).to_have_text("Expensive")
+            await expect(page.locator("#next-cheap")).to_have_text("Start at 22:00, not now")
+            await expect(page.locator("#next-cheap")).to_be_in_viewport(ratio=1)
             await expect(page.locator(".days").get_by_text("Tue 16 Dec")).to_be_in_viewport(ratio=1)
             await expect(page.get_by_text("Tunnihind (localhost)")).to_be_in_viewport(ratio=1)

@@ -76,6 +76,14 @@ def test_a_forecast_is_about_that_and_without_a_present_price_only_the_later_sta
     assert "not now: about 0.37\xa0€ instead of 3.72\xa0€" in summary_of(view, HOUR).start_advice
 
 
+@pytest.mark.parametrize("lang", ["en", "et", "ru"])
+@pytest.mark.parametrize("prices", [{}, {5: 20.0, 6: 30.0, 7: 40.0}, {0: 0.0, 1: 0.0, 2: 0.0, 3: 130.0}])
+def test_the_advice_of_the_small_view_is_short_and_has_no_costs(lang: str, prices: dict[int, float]) -> None:
+    short = advice(prices, lang=lang).partition(": ")[0]
+    assert len(short) < 40
+    assert not re.search("[€({]", short)
+
+
 def test_no_advice_is_given_where_no_three_hours_ahead_are_known() -> None:
     assert summary_of(make_view({HOUR: 1.0, HOUR + HOUR_S: 1.0, HOUR + 3 * HOUR_S: 1.0})).start_advice == ""
 
@@ -116,6 +124,10 @@ SAVING = {
 }
 """What the finder says of a saving, by the beginning of the advice."""
 
+AT_ONCE_AND_WORST = (
+    r"Starting now Today.* on average (?:about )?([−.\d]+).*best avoided.* on average (?:about )?([−.\d]+)"
+)
+
 
 @pytest.mark.parametrize(("year", "step_s"), [(2024, HOUR_S), (2025, QUARTER_S)])
 async def test_advice_and_finder_agree_in_every_quarter_of_two_simulated_years(
@@ -154,6 +166,10 @@ async def test_advice_and_finder_agree_in_every_quarter_of_two_simulated_years(
     for (written, results), now in zip(found, instants, strict=True):
         [beginning] = [one for one in SAVING if written.startswith(one)]
         assert re.search(SAVING[beginning], results), (now, written, results)
+        assert ("best avoided" in results) + ("Starting now, the most expensive time" in results) <= 1
+        if apart := re.search(AT_ONCE_AND_WORST, results):
+            at_once, worst = (float(price.replace("−", "-")) for price in apart.groups())
+            assert at_once <= worst, (now, results)
     cents = np.repeat([price for _, _, (_, price, _) in listed], step_s // QUARTER_S)
     pays = [waiting_pays(cents[place : place + 4 * 27], now) for place, now in enumerate(instants)]
     assert [written.startswith("Start at") for written, _ in found] == pays
