@@ -26,7 +26,7 @@ def best_start(at_once: float, later: float, cent: float) -> BestStart:
     """Compare the mean price after an immediate start with the mean price after a later start.
 
     A difference matters if it is at least `cent`, which is 1 c/kWh in the unit of the prices, and at least a tenth of
-    `at_once`. `windows.js` has the same rule.
+    `at_once`. `chart.js` has the same rule.
     """
     matters = max(cent, _LEAST_SAVING_SHARE * abs(at_once)) - _ROUNDING_ERROR
     if at_once - later >= matters:

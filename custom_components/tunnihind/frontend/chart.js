@@ -3,30 +3,9 @@
 // Instants are unix seconds. Coordinates and sizes are in CSS pixels. The host of a chart is the card or a page. The
 // host's style sheet sets the colours. The host's subclasses add texts and drawings.
 
-/** @typedef {{from: number, to: number}} Span */
-/**
- * @typedef {{start: number, end: number, price: number, low: number | null, high: number | null, tint: number | null}} Period
- *   `price` is the published price or a forecast's median. `low` and `high` are the forecast's 10th and 90th percentile.
- *   They are null for a published price. The card's prices are in EUR/kWh, and a page's are in the reader's unit.
- *   `tint` is an index of TINTS. It is null if the colour is unknown, and for all forecasts of a page
- */
-/**
- * @typedef {{start: number, end: number, number: number, names: string[], hours: {ts: number, hour: number, text: string}[]}} Day
- *   a local day of 23, 24 or 25 hours. `number` is the number of days since 1 January 1970. `names` are the names of
- *   the day, from the longest to the shortest. `hour` is the hour on the clock, from 0 to 23
- */
-/**
- * @typedef {{periods: Period[], forecasts?: Period[], days: Day[], now: number, view: Span, pointedStart: number | null}} Scene
- *   the data to draw. If `forecasts` is given, it is drawn instead of the forecasts in `periods`. `pointedStart` is the
- *   start of the period pointed at, or null
- */
-/**
- * @typedef {{left?: number, right: number, top: number, bottom: number, below: number, hasAxis: boolean, hasHours: boolean}} PlotLayout
- *   the edges of the plot. Without `left`, the labels of the price axis get the room that they need. The times begin at
- *   the y coordinate `below`, and the day names are under the times. If `hasHours` is false, there are no times. If
- *   `hasAxis` is false, there are no labels of the price axis, no grid lines and no day names
- */
-/** @typedef {{text: string, x: number, y: number, anchor?: string, kind?: string}} Label */
+/** @import * as types from "./chart.types" */
+/** @typedef {types.Day} Day @typedef {types.Label} Label @typedef {types.Period} Period */
+/** @typedef {types.PlotLayout} PlotLayout @typedef {types.Scene} Scene @typedef {types.Span} Span */
 
 export const HOUR_S = 3600;
 export const DAY_S = 24 * HOUR_S;
@@ -41,6 +20,17 @@ export const TINTS = ["t0", "t1", "t2", "t3", "t4", "negative", "unknown"];
  * @param {number} amount @param {number[]} bounds
  */
 export const tintOf = (amount, bounds) => (amount < 0 ? TINTS.indexOf("negative") : bounds.filter((bound) => bound <= amount).length);
+
+/**
+ * Compares the mean prices after an immediate start and after a later start of a device. A difference matters if it is
+ * at least `cent`, 1 c/kWh in the unit of the prices, and a tenth of `atOnce`. `core/start.py` has the same rule.
+ * @param {number} atOnce @param {number} later @param {number} cent
+ * @returns {"now" | "later" | "either"}
+ */
+export function bestStart(atOnce, later, cent) {
+  const matters = Math.max(cent, Math.abs(atOnce) / 10) - 1e-9;
+  return atOnce - later >= matters ? "later" : later - atOnce >= matters ? "now" : "either";
+}
 
 // --- times
 

@@ -3,7 +3,7 @@
 // custom_components/tunnihind/card sends the prices. Prices are in EUR/kWh. Instants are unix seconds. Except for
 // `stale_since`, the instants that the card receives are on the entry's clock.
 
-import { BAND_PX, Chart, Clock, DAYS_PX, Drawing, HOUR_S, HOURS_PX, isPublished, middleWithin, periodAt, periodsInView, roundStep, setAttributes, setText, TINTS } from "./chart.js";
+import { BAND_PX, bestStart, Chart, Clock, DAY_S, DAYS_PX, Drawing, HOUR_S, HOURS_PX, isPublished, middleWithin, periodAt, periodsInView, roundStep, setAttributes, setText, TINTS } from "./chart.js";
 
 /** @import { Span } from "./chart.js" */
 /** @import { PriceColumns, Config, Connection, Contents, Failure, Hass, Locale, Period, Plan, Range, Scene } from "./tunnihind-card.types" */
@@ -57,6 +57,8 @@ const TEXTS = {
     "Elektrihinnad. Vasak ja parem nooleklahv viivad ühelt hinnalt teisele.",
     "Цены на электричество. Стрелки влево и вправо переходят от цены к цене.",
   ],
+  start: ["Best start: {when}, {less} instead of {more} {unit} (3 h)", "Parim algus: {when}, {more} asemel {less} {unit} (3 h)", "Лучше всего начать: {when}, {less} вместо {more} {unit} (3 ч)"],
+  noWait: ["No need to wait", "Oodata ei ole vaja", "Ждать не нужно"],
   summary: [
     "{day}: lowest {least} at {leastAt}, highest {most} at {mostAt}, {unit}.",
     "{day}: madalaim {least} kell {leastAt}, kõrgeim {most} kell {mostAt}, {unit}.",
@@ -312,6 +314,25 @@ export function extremes(periods) {
   const least = compared.reduce((best, period) => (period.price < best.price ? period : best));
   const most = compared.reduce((best, period) => (period.price > best.price ? period : best));
   return least.price === most.price ? null : [least, most];
+}
+
+const [QUARTER_S, RUN_QUARTERS] = [HOUR_S / 4, 12];
+
+/**
+ * Compares an immediate start of a device that runs three hours with its cheapest later start, as `core/start.py` does.
+ * If a needed price is unknown, returns null.
+ * @param {Period[]} periods @param {number} now
+ */
+export function compareStarts(periods, now) {
+  const present = now - (now % QUARTER_S);
+  const end = Math.ceil((present + QUARTER_S + DAY_S) / HOUR_S) * HOUR_S;
+  const prices = Array.from({ length: (end - present) / QUARTER_S }, (_, i) => periodAt(periods, present + i * QUARTER_S)?.price ?? NaN);
+  // Without rounding, equally cheap starts would differ by the errors of binary fractions.
+  const means = prices.slice(RUN_QUARTERS - 1).map((_, i) => Number((prices.slice(i, i + RUN_QUARTERS).reduce((sum, price) => sum + price) / RUN_QUARTERS).toFixed(9)));
+  const later = Math.min(...means.slice(1).filter(Number.isFinite));
+  const passed = Math.floor((now - present) / 60) / 15;
+  const atOnce = means[0] + (passed && (means[1] - means[0]) * passed);
+  return Number.isFinite(atOnce + later) ? { start: present + means.indexOf(later, 1) * QUARTER_S, later, atOnce, best: bestStart(atOnce, later, 0.01) } : null;
 }
 
 /** A plan's windows as spans. Windows that touch, at midnight for example, are joined. @param {[number, number][][]} windows */
@@ -620,7 +641,7 @@ ha-card > * { flex: none; }
 .readout, text { font-variant-numeric: tabular-nums; }
 .when, .unit, .parts, .legend, .message, button { color: var(--soft); }
 .price, .parts, .legend, .foot { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 12px; }
-.readout > .price, .readout > .parts { order: 2; flex-basis: 100%; column-gap: 8px; }
+.readout > :is(.price, .parts, .advice) { order: 2; flex-basis: 100%; column-gap: 8px; }
 .amount, .unit { white-space: nowrap; } .price .level { align-self: last baseline; line-height: 15px; }
 .amount { font-size: 32px; line-height: 38px; }
 .level, .legend span { display: inline-flex; align-items: center; gap: 6px; }
@@ -669,7 +690,7 @@ button:disabled { opacity: .38; cursor: default; background: none; }
 .message svg { width: 40px; } .message path { fill: var(--t2); }
 .summary { position: absolute; top: 0; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 .brief .note { overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; padding-block: 0; }
-.brief .legend, .compact .parts, .compact .foot, .tiny .when, .tiny h2, .compact .mode:not([hidden]) + .when { display: none; }
+.brief .legend, .compact .parts, .tiny .advice, .compact .foot, .tiny .when, .tiny h2, .compact .mode:not([hidden]) + .when { display: none; }
 .compact { padding: 8px 12px; } .compact .readout .price { order: 0; flex: initial; } .compact .amount { font-size: 26px; line-height: 30px; }
 ${TINTS.slice(0, -1).map((tint) => `.${tint} { --tint: var(--${tint}); }`).join(" ")}
 @media (forced-colors: active) {
@@ -683,7 +704,7 @@ const CARD_HTML = `<style>${STYLE}</style><ha-card>
 <h2 class="title"></h2>
 <div class="readout"><div class="mode"></div><div class="when"></div>
 <div class="price"><span class="amount"></span><span class="unit"></span><span class="level"></span></div>
-<dl class="parts"></dl></div>
+<dl class="parts"></dl><div class="advice"></div></div>
 <div class="note" role="status"></div>
 <div class="field"><div class="chart" role="slider" tabindex="0" aria-describedby="summary"></div><div class="lanes"></div></div>
 <div class="foot"><div class="legend"></div><div class="moves">
@@ -1039,7 +1060,7 @@ const cardClass = (Base) => class extends Base {
     const hasForecast = periodsInView(periods, view).some((period) => !isPublished(period));
     const [period, sold] = [periods, selling].map((known) => periodAt(known, pointedStart ?? now));
     const running = period ? plans.filter((plan) => piecesIn(plan, { from: period.start, to: period.end }).length) : [];
-    const shown = [period, sold, pointedStart, hasForecast, wording, chart.range];
+    const shown = [period, sold, pointedStart, hasForecast, wording, chart.range, Math.floor(now / 60)];
     if (shown.every((one, i) => one === this.readoutValues[i])) return;
     this.readoutValues = shown;
     this.isFitted = false;
@@ -1057,6 +1078,7 @@ const cardClass = (Base) => class extends Base {
     elements.level.hidden = !word;
     elements.level.className = `level ${TINTS[tint ?? TINTS.length - 1]}`;
     setText(elements.level, word ? wording.say(/** @type {TextKey} */ (word)) : "");
+    setText(elements.advice, this.advice());
     const lines = this.partLines(wording, period, sold?.price);
     elements.parts.innerHTML = lines.map(([name, amount]) => `<div><dt>${name}</dt><dd>${amount}</dd></div>`).join("");
     const text = [elements.when, elements.amount, elements.unit, elements.level].map((part) => part.textContent).concat(lines.map((line) => line.join(" ")));
@@ -1064,6 +1086,17 @@ const cardClass = (Base) => class extends Base {
     elements.chart.ariaValueMax = String(periods.length);
     elements.chart.ariaValueNow = String(period ? periods.indexOf(period) : 0);
     elements.chart.ariaValueText = text.filter((one) => one).join(", ");
+  }
+
+  /** Advises whether to start a device now or later. */
+  advice() {
+    const { periods, wording, now } = /** @type {Scene} */ (this.chart.scene);
+    const found = compareStarts(periods, now);
+    if (!found) return "";
+    if (found.best === "either") return wording.say("noWait");
+    const [less, more] = [found.later, found.atOnce].sort((one, other) => one - other).map((price) => wording.priceText(price));
+    const when = found.best === "now" ? wording.say("now") : wording.dayAndTime(found.start, now);
+    return wording.say("start", { when: when.toLowerCase(), less, more, unit: wording.unit });
   }
 
   /**

@@ -196,6 +196,28 @@ async def test_a_price_is_called_cheap_or_expensive_only_by_the_servers_scale(br
         assert "for the day" in await says(page, "when")
 
 
+async def test_the_card_advises_whether_to_start_now_or_later(browser: Browser) -> None:
+    at, contents = example("with_plans")
+    prices = contents["prices"]
+    place = (contents["now"]["start"] - prices["start"]) // prices["step"]
+    async with opened_card(browser, contents, at) as page:
+        for now, later, said in (
+            (0.30, 0.10, "Best start: {}, 10.00 instead of 30.00 c/kWh (3 h)"),
+            (0.10, 0.30, "No need to wait"),
+            (0.105, 0.10, "No need to wait"),
+        ):
+            prices["price"][place:] = [now] * 4 + [later] * (len(prices["price"]) - place - 4)
+            await page.evaluate("contents => tell(contents)", {"prices": prices})
+            when = await page.evaluate(
+                "([card, start]) => card.wording.dayAndTime(start, card.chart.clock()).toLowerCase()",
+                [await card(page).element_handle(), contents["now"]["start"] + 4 * prices["step"]],
+            )
+            assert await says(page, "advice") == said.format(when)
+        prices["price"][place:] = [0.1, *[None] * (len(prices["price"]) - place - 1)]
+        await page.evaluate("contents => tell(contents)", {"prices": prices})
+        assert await says(page, "advice") == ""
+
+
 async def test_an_older_integration_that_lacks_fields_still_shows_prices(browser: Browser) -> None:
     at, contents = example("with_plans")
     kept = {name: contents[name] for name in ("state", "prices")}

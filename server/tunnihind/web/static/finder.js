@@ -1,8 +1,9 @@
 // The finder: a form that finds the cheapest and the most expensive time for a device.
 
 import { choiceOr, rememberChoice, setChoices } from "./address.js";
+import { bestStart } from "./chart.js";
 import { DAY_S, floorTo, HOUR_S, priceOf, QUARTER_S } from "./periods.js";
-import { bestStart, findTimes } from "./windows.js";
+import { findTimes } from "./windows.js";
 
 const DEFAULT_HOURS = "3";
 const DEFAULT_KW = "2";

@@ -123,21 +123,6 @@ export function costOf(slices, kwh, eurosPerKwh) {
   };
 }
 
-/** A difference between two mean prices matters if it is at least 1 c/kWh, and at least this share of the price after an immediate start. */
-const LEAST_SAVING_SHARE = 0.1;
-
-/**
- * Compares the mean price after an immediate start with the mean price after a later start. `core/start.py` has the
- * same rule.
- * @param {number} atOnce @param {number} later
- * @param {number} cent 1 c/kWh in the unit of the prices
- * @returns {"now" | "later" | "either"}
- */
-export function bestStart(atOnce, later, cent) {
-  const matters = Math.max(cent, LEAST_SAVING_SHARE * Math.abs(atOnce)) - 1e-9;
-  return atOnce - later >= matters ? "later" : later - atOnce >= matters ? "now" : "either";
-}
-
 /**
  * @typedef {{pieces: import("./periods.js").Span[], cost: Cost}} Finding
  * @typedef {{cheapest: Finding | null, atOnce: Finding | null, mostExpensive: Finding | null}} Findings
