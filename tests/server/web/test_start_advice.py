@@ -170,7 +170,7 @@ async def test_advice_and_finder_agree_in_every_quarter_of_two_simulated_years(
 ) -> None:
     since, until = day_start(date(year, 1, 1)), day_start(date(year + 1, 1, 1))
     starts = np.arange(since, until + 2 * DAY_S, step_s)
-    prices = SimulatedMarket(SEED).prices(starts + step_s / 2)["ee"].round(2).tolist()
+    prices = SimulatedMarket(SEED).prices(starts.astype(np.float64) + step_s / 2)["ee"].round(2).tolist()
     periods = {
         # On some days, a forecast takes the place of the price.
         ts: PricedPeriod(ts, None if ts // DAY_S % 3 else price, Percentiles(price - 9, price, price + 9))
@@ -205,7 +205,7 @@ async def test_advice_and_finder_agree_in_every_quarter_of_two_simulated_years(
         if apart := re.search(AT_ONCE_AND_WORST, results):
             at_once, worst = (float(euros.replace("−", "-")) for euros in apart.groups())
             assert at_once <= worst, (now, results)
-    cents = np.repeat([price for _, _, (_, price, _) in listed], step_s // QUARTER_S)
+    cents = np.repeat(np.array([*shown.values()]), step_s // QUARTER_S)
     pays = [waiting_pays(cents[place : place + 4 * 27], now) for place, now in enumerate(instants)]
     assert [written.startswith("Start at") for written, _ in found] == pays
 
