@@ -6,17 +6,18 @@ energy, to cover the home's use with it, to store surplus sun, and to charge fro
 is worth what it is worth after the step, or what the step offers for it. So the layers before a step are the layers
 after it with the step's offers sorted in, less what would then lie above the full battery or below the empty one.
 
-This holds if lower layers are worth more, and if each of a step's offers is worth more than the one before it. That is
-not so if selling pays more than buying costs, or if the price is so negative that the battery should burn energy: then
-the battery would sell and buy, or charge and discharge, in the same step. Such a step's offers are divided into runs
-that rise, and so are the layers. The worth before the step is then the greatest that any pair of two runs gives.
+Sorted offers are right if each is worth at least as much as the one before it, in the order above. That is not so if
+selling pays more than buying costs, or if the price is so negative that the battery should burn energy: sorted, these
+offers would let the battery sell and buy, or charge and discharge, in the same step. Then what stored energy is worth
+is the most of what it is worth in each way to use the step. After this, a lower layer may be worth less than a higher
+one, and an offer comes in at several depths.
 """
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise, product
-from math import remainder, sqrt
+from itertools import accumulate, pairwise
+from math import inf, remainder, sqrt
 from typing import Final
 
 import numpy as np
@@ -26,87 +27,100 @@ from .battery import Battery, Course, Floats, Steps, Target
 
 _LACKING: Final = 1000.0
 """What one kWh costs that a target lacks, in EUR. This is far above all prices, so that targets come before costs."""
+_IMPOSSIBLE: Final = 1e5
+"""Keeps courses away from energies that a way to use a step can't start from, in EUR/kWh."""
 _ACTING: Final = 1e-7
 """What acting costs in the first step, in EUR per stored kWh, and up to twice as much later. So among courses that cost
 the same, a battery rests rather than acts, and acts early rather than late."""
 _LEAST_KWH: Final = 1e-9
 _LEAST_EUR: Final = 1e-10
-_HUGE: Final = 1e12
 
 
 @dataclass(frozen=True, slots=True)
 class _Layers:
-    """The worth of energies in EUR/kWh, and how many kWh each is, from the top down."""
+    """Energies in kWh from the top down, and their worth in EUR/kWh.
+
+    If they `rise`, each is worth at least as much as the one above it.
+    """
 
     worths: list[float]
     kwh: list[float]
+    rise: bool = True
 
     @property
-    def rises(self) -> bool:
-        return all(upper <= lower for upper, lower in pairwise(self.worths))
+    def worth(self) -> float:
+        """What all of them are worth, in EUR."""
+        return sum(worth * kwh for worth, kwh in zip(self.worths, self.kwh, strict=True))
 
     def between(self, depth: float, end: float) -> _Layers:
         """Return the layers from `depth` to `end`, in kWh from the top."""
-        found = _Layers([], [])
+        worths, parts = [], []
         upper = 0.0
         for worth, kwh in zip(self.worths, self.kwh, strict=True):
             lower = upper + kwh
             if (part := min(lower, end) - max(upper, depth)) > _LEAST_KWH:
-                found.worths.append(worth)
-                found.kwh.append(part)
+                worths.append(worth)
+                parts.append(part)
             upper = lower
-        return found
+        return _Layers(worths, parts, self.rise)
+
+    def knots(self, depth: float, value: float) -> tuple[list[float], list[float]]:
+        """Return where layers meet that begin at `depth`, and the worth of all below, which is `value` at `depth`."""
+        steps_down = zip(self.worths, self.kwh, strict=True)
+        values = accumulate((-worth * kwh for worth, kwh in steps_down), initial=value)
+        return [*accumulate(self.kwh, initial=depth)], [*values]
+
+
+class _Builder:
+    """Layers that are put one below another."""
+
+    def __init__(self) -> None:
+        self.worths: list[float] = []
+        self.kwh: list[float] = []
+
+    def add(self, worth: float, kwh: float) -> None:
+        if self.worths and self.worths[-1] == worth:
+            self.kwh[-1] += kwh
+        elif kwh > 0:
+            self.worths.append(worth)
+            self.kwh.append(kwh)
+
+    def take(self, kwh: float) -> None:
+        """Take some of the lowest layer."""
+        self.kwh[-1] -= kwh
+        if self.kwh[-1] <= 0:
+            self.kwh.pop()
+            self.worths.pop()
+
+    def layers(self) -> _Layers:
+        return _Layers(self.worths, self.kwh, all(upper <= lower for upper, lower in pairwise(self.worths)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What a step offers, from the greatest discharge to the greatest charge.
-
-    So all that a full battery may lose is on top. The offers for discharging come first.
-    """
+    """What a step offers for discharging (to sell, to cover the use), and for charging (by the sun, from the grid)."""
 
     discharging: _Layers
     charging: _Layers
-    offers: _Layers
     discharge_kwh: float
     charge_kwh: float
-    is_concave: bool
+    is_sorted: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """The stored energies in kWh that may occur, and those above or below which the battery only comes back."""
+    """The depths in kWh below the greatest energy that may occur: of the battery's bounds, and of the least energy.
 
-    floor: float
-    lowest: float
+    Above `highest` or below `lowest`, the battery only comes back.
+    """
+
     highest: float
-    top: float
+    lowest: float
+    floor: float
 
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Layers below `depth` (kWh from the full battery), and what all energy is worth there in EUR."""
-
-    depth: float
-    value: float
-    layers: _Layers
-
-    def knots(self) -> tuple[Floats, Floats]:
-        """Return the depths between the layers, and what all energy is worth there."""
-        steps_down = zip(self.layers.worths, self.layers.kwh, strict=True)
-        values = accumulate((-worth * kwh for worth, kwh in steps_down), initial=self.value)
-        return np.array([*accumulate(self.layers.kwh, initial=self.depth)]), np.array([*values])
-
-    def with_offers(self, offers: _Run) -> _Run:
-        """Return what the energy is worth before a step with `offers`. Both must rise."""
-        both = sorted(
-            [
-                *zip(self.layers.worths, self.layers.kwh, strict=True),
-                *zip(offers.layers.worths, offers.layers.kwh, strict=True),
-            ]
-        )
-        layers = _Layers([worth for worth, _ in both], [kwh for _, kwh in both])
-        return _Run(self.depth + offers.depth, self.value + offers.value, layers)
+    @property
+    def are_all(self) -> bool:
+        return self.highest == 0 and self.lowest == self.floor
 
 
 def cheapest_course(
@@ -118,35 +132,33 @@ def cheapest_course(
     Targets at other times than the steps' count for nothing. A battery that holds less than `lowest_kwh` isn't
     discharged, and one that holds more than `highest_kwh` isn't charged. Both may stay so.
     """
+    top = max(battery.highest_kwh, stored_kwh)
     bounds = _Bounds(
-        min(battery.lowest_kwh, stored_kwh),
-        battery.lowest_kwh,
-        battery.highest_kwh,
-        max(battery.highest_kwh, stored_kwh),
+        top - battery.highest_kwh, top - battery.lowest_kwh, max(top - battery.lowest_kwh, top - stored_kwh)
     )
     hours = np.diff(steps.starts, append=steps.end) / HOUR_S
     offered = list(_offered(battery, steps, hours))
     wanted = _wanted(steps, targets)
-    layers = _Layers([end_worth], [bounds.top - bounds.floor])
+    layers = _Layers([end_worth], [bounds.floor])
     layers_after = []
     for place in reversed(range(len(offered))):
         for level in wanted.get(place, ()):
-            layers = _with_target(layers, bounds.top - level)
+            layers = _with_target(layers, top - level)
         layers_after.append(layers)
-        layers = _layers_before(layers, offered[place], bounds)
-    stored, course = stored_kwh, []
+        layers = _before(layers, offered[place], bounds)
+    start = depth = top - stored_kwh
+    depths = []
     for step, after in zip(offered, reversed(layers_after), strict=True):
-        stored = _stored_after(after, step, stored, bounds)
-        course.append(stored)
-    changes = np.diff(course, prepend=stored_kwh)
+        depth = _depth_after(after, step, depth, bounds)
+        depths.append(depth)
+    changes = -np.diff(depths, prepend=start)
     one_way = sqrt(battery.efficiency)
     power_kw = np.where(changes > 0, changes / one_way, changes * one_way) / hours
-    depth = bounds.top - stored_kwh
-    above = layers.between(depth - 2 * _LEAST_KWH, depth) if depth else layers
+    above = layers.between(start - 2 * _LEAST_KWH, max(start, 2 * _LEAST_KWH))
     return Course(
         power_kw=power_kw,
-        stored_kwh=np.array(course),
-        cost=course_cost(battery, steps, power_kw) - end_worth * stored,
+        stored_kwh=top - np.array(depths),
+        cost=course_cost(battery, steps, power_kw) - end_worth * (top - depth),
         worth_now=remainder(above.worths[0], _LACKING) if above.worths else end_worth,
     )
 
@@ -174,16 +186,14 @@ def _offered(battery: Battery, steps: Steps, hours: Floats) -> Iterator[_Step]:
     )
     kwh = (sell_kw * hours / one_way, cover_kw * hours / one_way, sun_kw * hours * one_way, grid_kw * hours * one_way)
     for step_worths, step_kwh in zip(np.stack(worths, 1).tolist(), np.stack(kwh, 1).tolist(), strict=True):
-        ways = [
-            _Layers(
-                [worth for worth, width in zip(step_worths[way], step_kwh[way], strict=True) if width],
-                [width for width in step_kwh[way] if width],
-            )
-            for way in (slice(2), slice(2, 4))
-        ]
-        discharging, charging = ways
-        offers = _Layers(discharging.worths + charging.worths, discharging.kwh + charging.kwh)
-        yield _Step(discharging, charging, offers, sum(discharging.kwh), sum(charging.kwh), offers.rises)
+        discharging, charging = _Builder(), _Builder()
+        for way, offers in ((discharging, slice(2)), (charging, slice(2, 4))):
+            for worth, width in zip(step_worths[offers], step_kwh[offers], strict=True):
+                way.add(worth, width)
+        is_sorted = all(upper <= lower for upper, lower in pairwise(discharging.worths + charging.worths))
+        yield _Step(
+            discharging.layers(), charging.layers(), sum(discharging.kwh), sum(charging.kwh), is_sorted=is_sorted
+        )
 
 
 def _wanted(steps: Steps, targets: Sequence[Target]) -> dict[int, list[float]]:
@@ -197,132 +207,189 @@ def _wanted(steps: Steps, targets: Sequence[Target]) -> dict[int, list[float]]:
 
 
 def _with_target(layers: _Layers, depth: float) -> _Layers:
-    upper, lower = layers.between(0, depth), layers.between(depth, float("inf"))
-    return _Layers(upper.worths + [worth + _LACKING for worth in lower.worths], upper.kwh + lower.kwh)
+    upper, lower = layers.between(0, depth), layers.between(depth, inf)
+    worths = upper.worths + [worth + _LACKING for worth in lower.worths]
+    return _Layers(worths, upper.kwh + lower.kwh, layers.rise)
 
 
-def _layers_before(after: _Layers, step: _Step, bounds: _Bounds) -> _Layers:
-    if not (step.is_concave and after.rises and bounds.floor == bounds.lowest and bounds.top == bounds.highest):
-        return _greatest(list(_runs_before(after, step, bounds)), bounds.top - bounds.floor)
-    worths, kwh = after.worths.copy(), after.kwh.copy()
-    for worth, width in zip(step.offers.worths, step.offers.kwh, strict=True):
-        place = bisect_left(worths, worth)
-        worths.insert(place, worth)
-        kwh.insert(place, width)
-    _cut(worths, kwh, step.discharge_kwh, 0)
-    _cut(worths, kwh, step.charge_kwh, -1)
-    return _Layers(worths, kwh)
+def _before(after: _Layers, step: _Step, bounds: _Bounds) -> _Layers:
+    """Return what stored energy is worth before a step."""
+    if not (step.is_sorted and bounds.are_all):
+        return _greatest_worth(after, step, bounds)
+    return _cut(_with_offers(_with_offers(after, step.discharging), step.charging), step.discharge_kwh, step.charge_kwh)
 
 
-def _cut(worths: list[float], kwh: list[float], width: float, end: int) -> None:
-    """Take `width` (kWh) from the first layers (`end` is 0) or the last ones (-1)."""
-    while kwh and kwh[end] <= width:
-        width -= kwh.pop(end)
-        worths.pop(end)
-    if kwh:
-        kwh[end] -= width
+def _with_offers(layers: _Layers, offers: _Layers) -> _Layers:
+    """Return the layers with offers, each of which may be used in part and without the others."""
+    if not layers.rise:
+        for worth, kwh in zip(offers.worths, offers.kwh, strict=True):
+            layers = _with_offer_at_peaks(layers, worth, kwh)
+        return layers
+    sorted_layers = _Layers(layers.worths.copy(), layers.kwh.copy())
+    for worth, kwh in zip(offers.worths, offers.kwh, strict=True):
+        place = bisect_left(sorted_layers.worths, worth)
+        sorted_layers.worths.insert(place, worth)
+        sorted_layers.kwh.insert(place, kwh)
+    return sorted_layers
 
 
-def _runs_before(after: _Layers, step: _Step, bounds: _Bounds) -> Iterator[_Run]:
-    """Yield the worth before a step for each pair of a run of the layers after it and a run of its offers."""
-    discharge_worth = _worth(step.discharging)
-    if bounds.floor == bounds.lowest and bounds.top == bounds.highest:
-        parts = [(0.0, float("inf"), step.offers, -step.discharge_kwh, discharge_worth)]
-    else:
-        parts = [
-            (0.0, bounds.top - bounds.lowest, step.discharging, -step.discharge_kwh, discharge_worth),
-            (bounds.top - bounds.highest, float("inf"), step.charging, 0.0, 0.0),
-        ]
-    for depth, end, offers, offers_depth, offers_value in parts:
-        value = -_worth(after.between(0, depth))
-        for layers_run, offers_run in product(
-            _runs(after.between(depth, end), depth, value), _runs(offers, offers_depth, offers_value)
-        ):
-            yield layers_run.with_offers(offers_run)
+def _with_offer_at_peaks(layers: _Layers, worth: float, kwh: float) -> _Layers:
+    """Return the layers with an offer where they pass its worth on the way down, however often.
 
-
-def _worth(layers: _Layers) -> float:
-    return sum(worth * kwh for worth, kwh in zip(layers.worths, layers.kwh, strict=True))
-
-
-def _runs(layers: _Layers, depth: float, value: float) -> Iterator[_Run]:
-    """Yield the longest runs of layers that rise. The first begins at `depth`, where the worth of all is `value`."""
-    run = _Run(depth, value, _Layers([], []))
-    for worth, kwh in zip(layers.worths, layers.kwh, strict=True):
-        if run.layers.worths and worth < run.layers.worths[-1]:
-            yield run
-            run = _Run(depth, value, _Layers([], []))
-        run.layers.worths.append(worth)
-        run.layers.kwh.append(kwh)
-        depth += kwh
-        value -= worth * kwh
-    yield run
-
-
-def _greatest(runs: Sequence[_Run], depth: float) -> _Layers:
-    """Return the layers of the greatest worth that any of the runs gives, from the full battery down to `depth`."""
-    knots = [run.knots() for run in runs]
-    grid = np.unique(np.concatenate([[0.0, depth], *(depths for depths, _ in knots)]).clip(0, depth))
-    grid = grid[np.diff(grid, prepend=-1) > _LEAST_KWH]
-    starts, ends = np.array([[[depths[0]], [depths[-1]]] for depths, _ in knots]).swapaxes(0, 1)
-    while True:
-        values = np.array([np.interp(grid, depths, values) for depths, values in knots])
-        # A run that starts just below a depth of the grid counts from there.
-        is_given = (grid[:-1] > starts - 2 * _LEAST_KWH) & (grid[1:] <= ends)
-        upper, lower = np.where(is_given, values[:, :-1], -_HUGE), np.where(is_given, values[:, 1:], -_HUGE)
-        # Of the runs that are the greatest at an interval's one end, the one that is the greatest at its other end.
-        first = np.where(upper >= upper.max(0) - _LEAST_EUR, lower, -np.inf).argmax(0)
-        last = np.where(lower >= lower.max(0) - _LEAST_EUR, upper, -np.inf).argmax(0)
-        every = np.arange(len(grid) - 1)
-        ahead, behind = upper[first, every] - upper[last, every], lower[last, every] - lower[first, every]
-        crosses = (ahead > _LEAST_EUR) & (behind > _LEAST_EUR)
-        crossings = grid[:-1] + np.diff(grid) * ahead / np.where(crosses, ahead + behind, 1)
-        crosses &= (crossings - grid[:-1] > _LEAST_KWH) & (grid[1:] - crossings > _LEAST_KWH)
-        if not crosses.any():
-            break
-        grid = np.sort(np.append(grid, crossings[crosses]))
-    found = _Layers([], [])
-    middles = (grid[:-1] + grid[1:]) / 2
-    for index, middle, kwh in zip(first.tolist(), middles.tolist(), np.diff(grid).tolist(), strict=True):
-        place = max(int(knots[index][0].searchsorted(middle)) - 1, 0)
-        worth = runs[index].layers.worths[place]
-        if found.worths and found.worths[-1] == worth:
-            found.kwh[-1] += kwh
-        else:
-            found.worths.append(worth)
-            found.kwh.append(kwh)
-    return found
-
-
-def _stored_after(after: _Layers, step: _Step, stored: float, bounds: _Bounds) -> float:
-    """Return what should be stored after a step, if `stored` kWh are before it."""
-    if not (step.is_concave and after.rises and bounds.lowest <= stored <= bounds.highest):
-        return _best_of_all(after, step, stored, bounds)
-    before = stored
-    for price, kwh in zip(step.charging.worths, step.charging.kwh, strict=True):
-        wanted = bounds.floor + sum(after.kwh[bisect_right(after.worths, price) :])
-        stored = max(stored, min(stored + kwh, wanted))
-    if stored == before:
-        for gain, kwh in zip(reversed(step.discharging.worths), reversed(step.discharging.kwh), strict=True):
-            kept = bounds.floor + sum(after.kwh[bisect_left(after.worths, gain) :])
-            stored = min(stored, max(stored - kwh, kept))
-    return stored
-
-
-def _best_of_all(after: _Layers, step: _Step, stored: float, bounds: _Bounds) -> float:
-    """Return the same for any layers, offers and energy.
-
-    The best is to end where two layers meet or at a bound, or to use some offers wholly and the others not at all.
+    Between two such places it is best to go to the one above or to the one below. So much is left out between them, as
+    the offer came in too often, that both are equally good there.
     """
-    depth = bounds.top - stored
-    depths, values = _Run(0.0, 0.0, after).knots()
-    changes, gains = _Run(-step.discharge_kwh, _worth(step.discharging), step.offers).knots()
-    shallowest, deepest = bounds.top - bounds.highest, bounds.top - bounds.lowest
-    ends = np.concatenate([[depth, shallowest, deepest], depths, depth - changes]).clip(0, depths[-1])
+    built = _Builder()
+    below: list[tuple[float, float]] = []
+    has_passed = False
+    for layer, width in [*zip(layers.worths, layers.kwh, strict=True), (inf, 0.0)]:
+        if layer < worth:
+            below.append((layer, width))
+            continue
+        if below or not has_passed:
+            below.append((worth, kwh))
+            if has_passed:
+                below = _met(built, below, kwh, worth)
+            for part in below:
+                built.add(*part)
+            below = []
+            has_passed = True
+        built.add(layer, width)
+    return built.layers()
+
+
+def _met(built: _Builder, below: list[tuple[float, float]], kwh: float, worth: float) -> list[tuple[float, float]]:
+    """Take `kwh` from the lower end of `built` and the upper end of `below`, and return what is left of `below`.
+
+    From either, so much is taken that both give the same where they then meet.
+    """
+    rest = below[::-1]
+    taken: list[tuple[float, float]] = []
+    ahead = 0.0
+    while kwh > _LEAST_KWH:
+        layer, width = rest.pop()
+        part = min(width, kwh)
+        if width > part:
+            rest.append((layer, width - part))
+        taken.append((layer, part))
+        ahead += (worth - layer) * part
+        kwh -= part
+    while taken and ahead > _LEAST_EUR:
+        layer, width = taken.pop()
+        steepness = built.worths[-1] - layer
+        part = min(width, built.kwh[-1])
+        if steepness * part > ahead:
+            part = ahead / steepness
+        ahead -= steepness * part
+        built.take(part)
+        rest.append((layer, part))
+        if width > part:
+            taken.append((layer, width - part))
+    return rest[::-1]
+
+
+def _cut(layers: _Layers, upper_kwh: float, lower_kwh: float) -> _Layers:
+    """Take energy from the top and from the bottom of the layers, and return them."""
+    for end, width in ((0, upper_kwh), (-1, lower_kwh)):
+        left = width
+        while layers.kwh and layers.kwh[end] <= left:
+            left -= layers.kwh.pop(end)
+            layers.worths.pop(end)
+        if layers.kwh:
+            layers.kwh[end] -= left
+    return layers
+
+
+def _greatest_worth(after: _Layers, step: _Step, bounds: _Bounds) -> _Layers:
+    """Return what stored energy is worth before a step in the best way to use the step."""
+    best, *others = _ways(after, step, bounds)
+    for other in others:
+        best = _greater(best, other)
+    return best[1]
+
+
+def _ways(after: _Layers, step: _Step, bounds: _Bounds) -> Iterator[tuple[float, _Layers]]:
+    """Yield what stored energy is worth before a step in each way to use it: of the full battery, and the layers."""
+    for used, offers in _uses(step.discharging, nearest=-1):
+        kwh = sum(used.kwh)
+        kept = after.between(0, bounds.lowest)
+        layers = _with_offers(_joined(kept, _Layers([_IMPOSSIBLE], [bounds.floor - bounds.lowest + kwh])), offers)
+        lost = kwh + sum(offers.kwh)
+        yield used.worth + offers.worth - layers.between(0, lost).worth, layers.between(lost, inf)
+    upper = after.between(0, bounds.highest)
+    for used, offers in _uses(step.charging, nearest=0):
+        kwh = sum(used.kwh)
+        unreachable = _Layers([-_IMPOSSIBLE], [bounds.highest + kwh])
+        layers = _with_offers(_joined(unreachable, after.between(bounds.highest, inf)), offers)
+        yield unreachable.worth - upper.worth - used.worth, layers.between(0, bounds.floor)
+
+
+def _uses(offers: _Layers, *, nearest: int) -> list[tuple[_Layers, _Layers]]:
+    """Return the ways to use a step's offers for one direction: those used wholly, and those used in part or not."""
+    if offers.rise:
+        return [(_Layers([], []), offers)]
+    near, far = (_Layers([offers.worths[place]], [offers.kwh[place]]) for place in (nearest, nearest + 1))
+    return [(_Layers([], []), near), (near, far)]
+
+
+def _joined(upper: _Layers, lower: _Layers) -> _Layers:
+    built = _Builder()
+    for layers in (upper, lower):
+        for worth, kwh in zip(layers.worths, layers.kwh, strict=True):
+            built.add(worth, kwh)
+    return built.layers()
+
+
+def _greater(first: tuple[float, _Layers], second: tuple[float, _Layers]) -> tuple[float, _Layers]:
+    """Return the greater of two worths at each depth, both given as the worth of the full battery and the layers."""
+    built = _Builder()
+    ahead = first[0] - second[0]
+    ours, theirs = (list(zip(layers.worths, layers.kwh, strict=True))[::-1] for _, layers in (first, second))
+    while ours and theirs:
+        (worth, kwh), (other, other_kwh) = ours.pop(), theirs.pop()
+        part = min(kwh, other_kwh)
+        ahead_below = ahead - (worth - other) * part
+        if kwh > part:
+            ours.append((worth, kwh - part))
+        if other_kwh > part:
+            theirs.append((other, other_kwh - part))
+        if ahead > -_LEAST_EUR and ahead_below > -_LEAST_EUR:
+            built.add(worth, part)
+        elif ahead < _LEAST_EUR and ahead_below < _LEAST_EUR:
+            built.add(other, part)
+        else:
+            crossing = part * ahead / (ahead - ahead_below)
+            built.add(worth if ahead > 0 else other, crossing)
+            built.add(other if ahead > 0 else worth, part - crossing)
+        ahead = ahead_below
+    return max(first[0], second[0]), built.layers()
+
+
+def _depth_after(after: _Layers, step: _Step, depth: float, bounds: _Bounds) -> float:
+    """Return the depth at which a step should end, if it begins at `depth`."""
+    if not (step.is_sorted and bounds.are_all and after.rise):
+        return _best_depth(after, step, depth, bounds)
+    best = depth + step.discharge_kwh
+    for offers in (step.discharging, step.charging):
+        for price, kwh in zip(offers.worths, offers.kwh, strict=True):
+            best = min(best, max(best - kwh, sum(after.kwh[: bisect_right(after.worths, price)])))
+    return depth if abs(best - depth) < _LEAST_KWH else max(best, 0.0)
+
+
+def _best_depth(after: _Layers, step: _Step, depth: float, bounds: _Bounds) -> float:
+    """Return the same for any layers, offers and depth.
+
+    The best is to end where two layers meet, or to use some offers wholly and the others not at all.
+    """
+    depths, values = after.knots(0, 0)
+    discharge, discharge_worths = step.discharging.knots(-step.discharge_kwh, step.discharging.worth)
+    charge, charge_worths = step.charging.knots(0, 0)
+    changes, worths = discharge[:-1] + charge, discharge_worths[:-1] + charge_worths
+    ends = np.array([depth, bounds.highest, bounds.lowest, *depths, *(depth - change for change in changes)])
+    ends = ends.clip(0, bounds.floor)
     change = depth - ends
-    is_possible = (change >= changes[0] - _LEAST_KWH) & (change <= changes[-1] + _LEAST_KWH)
-    is_possible &= (change <= 0) | (ends >= shallowest)
-    is_possible &= (change >= 0) | (ends <= deepest)
-    total = np.interp(ends, depths, values) + np.interp(change, changes, gains)
-    best = int(np.where(is_possible, total.round(11), -np.inf).argmax())
-    return bounds.top - float(ends[best])
+    is_possible = (change > changes[0] - _LEAST_KWH) & (change < changes[-1] + _LEAST_KWH)
+    is_possible &= (change <= 0) | (ends >= bounds.highest)
+    is_possible &= (change >= 0) | (ends <= bounds.lowest)
+    total = np.interp(ends, depths, values) + np.interp(change, changes, worths)
+    return float(ends[np.where(is_possible, total.round(11), -np.inf).argmax()])
