@@ -1,0 +1,1 @@
+"""Homes with batteries, and an independent solver for them."""

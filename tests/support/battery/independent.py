@@ -1,11 +1,11 @@
-"""The cheapest course of a battery as a mixed-integer linear program, for an independent solver."""
+"""The cheapest course of a battery as a mixed-integer linear program, for an independent solver (HiGHS)."""
 
 from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import block_array, csr_array, diags_array, eye_array, tril
+from scipy.sparse import block_array, csr_array, diags_array, eye_array
 
 from custom_components.tunnihind.battery.battery import Battery, Steps, Target
 
@@ -20,61 +20,73 @@ def least_cost(
     *,
     end_worth: float,
     targets: Sequence[Target] = (),
-    gap: float = 1e-9,
+    gap: float = 1e-6,
+    seconds: float = 60,
 ) -> float:
-    """Return the cost of the cheapest course by HiGHS, with what targets lack at LACKING. `gap` is relative.
+    """Return the cost of the cheapest course, with what targets lack at LACKING, to a relative `gap`.
 
-    The unknowns are, for each step, the power in kW to charge, to discharge, to buy and to sell, and whether the
-    battery charges and whether the home buys; then what each target lacks, in kWh.
+    The search stops after some `seconds` with the best course found. The unknowns are, for each step, the power in kW
+    to charge, to discharge, to buy and to sell, what is stored at the end in kWh, whether the battery charges and
+    whether the home buys; then what each target lacks, in kWh.
     """
     count = len(steps.starts)
     hours = np.diff(steps.starts, append=steps.end) / 3600
     one_way = sqrt(battery.efficiency)
-    one, none, lacks = eye_array(count), csr_array((count, count)), csr_array((count, len(targets)))
     use = steps.use_kw
-    most_charge = battery.charge_kw if battery.charges_from_grid else np.minimum(battery.charge_kw, np.maximum(-use, 0))
-    most_discharge = battery.discharge_kw if battery.sells else np.minimum(battery.discharge_kw, np.maximum(use, 0))
-    most_charge, most_discharge = np.broadcast_to(most_charge, count), np.broadcast_to(most_discharge, count)
-    most_bought, most_sold = np.maximum(use + most_charge, 0), np.maximum(most_discharge - use, 0)
-    sums = tril(np.ones((count, count)))
-    charged, discharged = sums @ diags_array(hours * one_way), sums @ diags_array(hours / one_way)
-    balance = block_array([[-one, one, one, -one, none, none, lacks]])
-    stored = block_array([[charged, -discharged, none, none, none, none, lacks]])
-    modes = block_array(
+    most_charged = np.minimum(battery.charge_kw, np.inf if battery.charges_from_grid else np.maximum(-use, 0))
+    most_discharged = np.minimum(battery.discharge_kw, np.inf if battery.sells else np.maximum(use, 0))
+    most_charged, most_discharged = np.broadcast_to(most_charged, count), np.broadcast_to(most_discharged, count)
+    most_bought, most_sold = np.maximum(use + most_charged, 0), np.maximum(most_discharged - use, 0)
+
+    one, none = eye_array(count), csr_array((count, count))
+    charges, discharges = diags_array(hours * one_way), diags_array(hours / one_way)
+    change = one - eye_array(count, k=-1)
+    limits = [diags_array(most) for most in (most_charged, most_discharged, most_bought, most_sold)]
+    rows = block_array(
         [
-            [one, none, none, none, diags_array(-most_charge), none, lacks],
-            [none, one, none, none, diags_array(most_discharge), none, lacks],
-            [none, none, one, none, none, diags_array(-most_bought), lacks],
-            [none, none, none, one, none, diags_array(most_sold), lacks],
+            [-one, one, one, -one, none, none, none],
+            [-charges, discharges, none, none, change, none, none],
+            [one, none, none, none, none, -limits[0], none],
+            [none, one, none, none, none, limits[1], none],
+            [none, none, one, none, none, none, -limits[2]],
+            [none, none, none, one, none, none, limits[3]],
         ]
     )
-    most = np.concatenate([np.zeros(count), most_discharge, np.zeros(count), most_sold])
+    before = np.zeros(count)
+    before[0] = stored_kwh
+    exact = np.concatenate([use, before])
+    most = np.concatenate([np.zeros(count), most_discharged, np.zeros(count), most_sold])
+    least = np.full(4 * count, -np.inf)
+    lacks = csr_array((6 * count, len(targets)))
     constraints = [
-        LinearConstraint(balance, use, use),
-        LinearConstraint(stored, battery.lowest_kwh - stored_kwh, battery.highest_kwh - stored_kwh),
-        LinearConstraint(modes, -np.inf, most),
+        LinearConstraint(block_array([[rows, lacks]]), np.append(exact, least), np.append(exact, most)),
     ]
     ends = [*steps.starts[1:].tolist(), steps.end]
     for number, target in enumerate(targets):
-        row = stored.tocsr()[[ends.index(target.at)]].tolil()
-        row[0, 6 * count + number] = 1
-        constraints.append(LinearConstraint(row.tocsr(), target.stored_kwh - stored_kwh, np.inf))
-    change = np.concatenate([hours * one_way, -hours / one_way])
+        reached = np.zeros(7 * count + len(targets))
+        reached[[4 * count + ends.index(target.at), 7 * count + number]] = 1
+        constraints.append(LinearConstraint(reached, target.stored_kwh, np.inf))
+
+    none_cost = np.zeros(count)
+    kept = np.append(none_cost[1:], -end_worth)
     cost = np.concatenate(
         [
-            -end_worth * change[:count],
-            battery.wear * hours - end_worth * change[count:],
-            steps.buying * hours,
-            -steps.selling * hours,
-            np.zeros(2 * count),
-            np.full(len(targets), LACKING),
+            *(none_cost, battery.wear * hours, steps.buying * hours, -steps.selling * hours),
+            *(kept, none_cost, none_cost, np.full(len(targets), LACKING)),
         ]
     )
-    unbounded = np.full(len(targets), np.inf)
-    upper = np.concatenate([most_charge, most_discharge, most_bought, most_sold, np.ones(2 * count), unbounded])
-    whole = np.concatenate([np.zeros(4 * count), np.ones(2 * count), np.zeros(len(targets))])
-    found = milp(
-        cost, integrality=whole, bounds=Bounds(0, upper), constraints=constraints, options={"mip_rel_gap": gap}
+    infinite = np.full(len(targets), np.inf)
+    lower = np.concatenate(
+        [np.zeros(4 * count), np.full(count, battery.lowest_kwh), np.zeros(2 * count + len(targets))]
     )
-    assert found.success, found.message
-    return float(found.fun) - end_worth * stored_kwh
+    upper = np.concatenate(
+        [
+            *(most_charged, most_discharged, most_bought, most_sold),
+            *(np.full(count, battery.highest_kwh), np.ones(2 * count), infinite),
+        ]
+    )
+    is_whole = np.concatenate([np.zeros(5 * count), np.ones(2 * count), np.zeros(len(targets))])
+    options = {"mip_rel_gap": gap, "time_limit": seconds}
+    found = milp(cost, integrality=is_whole, bounds=Bounds(lower, upper), constraints=constraints, options=options)
+    assert found.x is not None, found.message
+    return float(found.fun)
