@@ -16,8 +16,9 @@ one, and an offer comes in at several depths.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice
 from math import inf, remainder, sqrt
+from operator import le
 from typing import Final
 
 import numpy as np
@@ -54,6 +55,8 @@ class _Layers:
 
     def between(self, depth: float, end: float) -> _Layers:
         """Return the layers from `depth` to `end`, in kWh from the top."""
+        if depth <= 0 and sum(self.kwh) <= end:
+            return self
         worths, parts = [], []
         upper = 0.0
         for worth, kwh in zip(self.worths, self.kwh, strict=True):
@@ -69,6 +72,10 @@ class _Layers:
         steps_down = zip(self.worths, self.kwh, strict=True)
         values = accumulate((-worth * kwh for worth, kwh in steps_down), initial=value)
         return [*accumulate(self.kwh, initial=depth)], [*values]
+
+
+def _rise(worths: Sequence[float]) -> bool:
+    return all(map(le, worths, islice(worths, 1, None)))
 
 
 class _Builder:
@@ -93,7 +100,7 @@ class _Builder:
             self.worths.pop()
 
     def layers(self) -> _Layers:
-        return _Layers(self.worths, self.kwh, all(upper <= lower for upper, lower in pairwise(self.worths)))
+        return _Layers(self.worths, self.kwh, _rise(self.worths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +197,7 @@ def _offered(battery: Battery, steps: Steps, hours: Floats) -> Iterator[_Step]:
         for way, offers in ((discharging, slice(2)), (charging, slice(2, 4))):
             for worth, width in zip(step_worths[offers], step_kwh[offers], strict=True):
                 way.add(worth, width)
-        is_sorted = all(upper <= lower for upper, lower in pairwise(discharging.worths + charging.worths))
+        is_sorted = _rise(discharging.worths + charging.worths)
         yield _Step(
             discharging.layers(), charging.layers(), sum(discharging.kwh), sum(charging.kwh), is_sorted=is_sorted
         )
@@ -333,11 +340,8 @@ def _uses(offers: _Layers, *, nearest: int) -> list[tuple[_Layers, _Layers]]:
 
 
 def _joined(upper: _Layers, lower: _Layers) -> _Layers:
-    built = _Builder()
-    for layers in (upper, lower):
-        for worth, kwh in zip(layers.worths, layers.kwh, strict=True):
-            built.add(worth, kwh)
-    return built.layers()
+    worths = upper.worths + lower.worths
+    return _Layers(worths, upper.kwh + lower.kwh, _rise(worths))
 
 
 def _greater(first: tuple[float, _Layers], second: tuple[float, _Layers]) -> tuple[float, _Layers]:

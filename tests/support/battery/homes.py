@@ -29,7 +29,7 @@ class Home:
     def lacking(self, stored_kwh: Floats) -> float:
         """Return what the targets lack in kWh, if so much is stored at the end of each step."""
         ends = self.ends()
-        return sum(max(0.0, target.stored_kwh - stored_kwh[ends.index(target.at)]) for target in self.targets)
+        return sum(max(0.0, target.stored_kwh - float(stored_kwh[ends.index(target.at)])) for target in self.targets)
 
 
 def random_home(seed: int, count: int | None = None, step_s: int | None = None) -> Home:
