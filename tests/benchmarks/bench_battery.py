@@ -25,6 +25,7 @@ from tests.support.battery.independent import LACKING, least_cost
 WEEK = 7 * 24 * 4
 FIRST_TIMED = 1_000_000
 """The seed of the first week, far from the seeds of the compared homes."""
+MOST_SECONDS = 20
 
 
 def our_cost(home: Home) -> float:
@@ -72,15 +73,18 @@ def race(homes: int) -> None:
         home = random_home(seed, WEEK, QUARTER_S)
         home = replace(home, battery=replace(home.battery, charges_from_grid=True, sells=True))
         ours, our_ms = timed_ms(our_cost, home)
-        theirs, their_ms = timed_ms(their_cost, home, gap=1e-4, seconds=20)
+        theirs, their_ms = timed_ms(their_cost, home, gap=1e-4, seconds=MOST_SECONDS)
         our_times.append(our_ms)
         their_times.append(their_ms)
-        differences.append(ours - theirs)
+        if np.isfinite(theirs):
+            differences.append(ours - theirs)
     ratios = [theirs / ours for ours, theirs in zip(our_times, their_times, strict=True)]
     for name, times in (("ours", our_times), ("HiGHS", their_times)):
         click.echo(f"{name:<8}{statistics.median(times):10.1f} ms in the median, at most {max(times):10.1f} ms")
     click.echo(f"{statistics.median(ratios):.0f} times as fast in the median, at least {min(ratios):.0f} times")
-    click.echo(f"our weeks cost {min(differences):+.5f} to {max(differences):+.5f} EUR more")
+    click.echo(
+        f"HiGHS found a course in {len(differences)}; ours costs {min(differences):+.5f} to {max(differences):+.5f} EUR more"
+    )
 
 
 @click.command(help=__doc__)

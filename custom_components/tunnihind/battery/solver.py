@@ -75,7 +75,7 @@ class _Layers:
 
 
 def _rise(worths: Sequence[float]) -> bool:
-    return all(map(le, worths, islice(worths, 1, None)))
+    return all(map(le, worths, islice(worths, 1, None), strict=False))
 
 
 class _Builder:

@@ -25,9 +25,10 @@ def least_cost(
 ) -> float:
     """Return the cost of the cheapest course, with what targets lack at LACKING, to a relative `gap`.
 
-    The search stops after some `seconds` with the best course found. The unknowns are, for each step, the power in kW
-    to charge, to discharge, to buy and to sell, what is stored at the end in kWh, whether the battery charges and
-    whether the home buys; then what each target lacks, in kWh.
+    The search stops after some `seconds` with the best course found. If it found none, the cost is infinite.
+
+    The unknowns are, for each step, the power in kW to charge, to discharge, to buy and to sell, what is stored at the
+    end in kWh, whether the battery charges and whether the home buys; then what each target lacks, in kWh.
     """
     count = len(steps.starts)
     hours = np.diff(steps.starts, append=steps.end) / 3600
@@ -88,5 +89,4 @@ def least_cost(
     is_whole = np.concatenate([np.zeros(5 * count), np.ones(2 * count), np.zeros(len(targets))])
     options = {"mip_rel_gap": gap, "time_limit": seconds}
     found = milp(cost, integrality=is_whole, bounds=Bounds(lower, upper), constraints=constraints, options=options)
-    assert found.x is not None, found.message
-    return float(found.fun)
+    return np.inf if found.x is None else float(found.fun)
