@@ -82,9 +82,8 @@ def race(homes: int) -> None:
     for name, times in (("ours", our_times), ("HiGHS", their_times)):
         click.echo(f"{name:<8}{statistics.median(times):10.1f} ms in the median, at most {max(times):10.1f} ms")
     click.echo(f"{statistics.median(ratios):.0f} times as fast in the median, at least {min(ratios):.0f} times")
-    click.echo(
-        f"HiGHS found a course in {len(differences)}; ours costs {min(differences):+.5f} to {max(differences):+.5f} EUR more"
-    )
+    least, most = min(differences), max(differences)
+    click.echo(f"HiGHS found {len(differences)} courses. Ours cost {least:+.5f} to {most:+.5f} EUR more")
 
 
 @click.command(help=__doc__)
