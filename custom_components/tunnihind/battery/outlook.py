@@ -1,11 +1,20 @@
 """What a battery's plan knows of the time ahead: prices, the home's use and the sun's power."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
+from typing import Final
 
-from ..core.market import Market
-from ..prices.timeline import Timeline
+import numpy as np
+
+from ..core.market import DAY_S, HOUR_S, WEEK_S, Market, floor_hour
+from ..core.public_holidays import is_working_day
+from ..prices.timeline import Period, Timeline
 from .battery import Battery, Steps
+
+_LOAD_PAST_S: Final = 4 * WEEK_S
+_SUN_PAST_S: Final = 2 * WEEK_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +48,38 @@ def outlook(
     value. A home without sun has neither. The steps are as long as the shorter periods of both prices, and the first
     step is the rest of the present period. The steps end where a price or the load is unknown.
     """
-    raise NotImplementedError
+    step_s = min(timeline.step_s for timeline in (buying, selling) if timeline is not None)
+    sun_until = max(sun_kwh, default=floor_hour(now) - HOUR_S) + HOUR_S
+    sold_for = {} if selling is None else {period.start: period.price for period in _ahead(selling, step_s, now)}
+    starts, rows = [], []
+    end = now
+    for period in _ahead(buying, step_s, now):
+        hour = floor_hour(period.start)
+        load = load_kwh.get(hour)
+        sold = 0.0 if selling is None else sold_for.get(period.start)
+        if period.start != end or load is None or sold is None:
+            break
+        sun = (sun_kwh if hour < sun_until else usual_sun_kwh).get(hour, 0.0)
+        rows.append((period.price, sold, load - sun))
+        end = period.end
+        starts.append(period.start)
+    if not rows:
+        return None
+    buying_prices, selling_prices, use_kw = np.array(rows).T
+    steps = Steps(np.array(starts), end, buying_prices, selling_prices, use_kw)
+    has_sun = bool(sun_kwh or usual_sun_kwh)
+    return Outlook(steps, end_worth(battery, steps), sun_until if has_sun and sun_until < end else None)
+
+
+def end_worth(battery: Battery, steps: Steps) -> float:
+    """Return the worth of a kWh stored at the end of the steps, in EUR."""
+    one_way = math.sqrt(battery.efficiency)
+    return float(np.quantile(steps.buying, 0.25)) / one_way
+
+
+def _ahead(timeline: Timeline, step_s: int, now: int) -> Sequence[Period]:
+    steps = timeline.with_step(step_s)
+    return steps.within([(now, steps.known_until or now)]).periods
 
 
 def usual_load(past_kwh: Mapping[int, float], zone: Market, first: int, end: int) -> dict[int, float]:
@@ -49,13 +89,37 @@ def usual_load(past_kwh: Mapping[int, float], zone: Market, first: int, end: int
     the zone's clock on the same kind of day, working days or days off, in the four weeks before `first`. If such an
     hour is missing, both kinds of days count. Hours of which nothing is known are left out.
     """
-    raise NotImplementedError
+
+    def classes(hour: int) -> Iterator[tuple[int, bool | None]]:
+        local = zone.local_time(hour)
+        yield local.hour, is_working_day(local.date(), zone.country)
+        yield local.hour, None
+
+    return _means(past_kwh, classes, _LOAD_PAST_S, first, end)
 
 
-def usual_sun(past_kwh: Mapping[int, float], zone: Market, first: int, end: int) -> dict[int, float]:
-    """Return the mean of the past two weeks' sun by hour of the day, for the hours from `first` to `end` (UTC seconds).
+def usual_sun(past_kwh: Mapping[int, float], first: int, end: int) -> dict[int, float]:
+    """Return the expected sun in kWh of each hour from the hour of `first` to `end` (UTC seconds).
 
-    `past_kwh` is the energy that the sun gave, by the start of the UTC hour. Hours of which nothing is known are left
-    out.
+    `past_kwh` is the energy that the sun gave, by the start of the UTC hour. The expected energy is the mean of the
+    same UTC hour in the two weeks before `first`, because the sun follows no clock. Hours of which nothing is known are
+    left out.
     """
-    raise NotImplementedError
+    return _means(past_kwh, lambda hour: (hour % DAY_S,), _SUN_PAST_S, first, end)
+
+
+def _means[Class: Hashable](
+    past_kwh: Mapping[int, float], classes: Callable[[int], Iterable[Class]], past_s: int, first: int, end: int
+) -> dict[int, float]:
+    """Return the mean of the past hours that share the first possible class with each hour ahead."""
+    grouped: dict[Class, list[float]] = {}
+    for hour, energy in past_kwh.items():
+        if first - past_s <= hour < first:
+            for name in classes(hour):
+                grouped.setdefault(name, []).append(energy)
+    means = {name: fmean(energies) for name, energies in grouped.items()}
+    expected = {
+        hour: next((means[name] for name in classes(hour) if name in means), None)
+        for hour in range(floor_hour(first), end, HOUR_S)
+    }
+    return {hour: energy for hour, energy in expected.items() if energy is not None}
