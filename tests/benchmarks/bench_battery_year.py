@@ -29,8 +29,8 @@ import numpy as np
 from custom_components.tunnihind.battery.battery import Battery, Steps
 from custom_components.tunnihind.battery.commands import Action, Command, followed_power, stored_by
 from custom_components.tunnihind.battery.outlook import Outlook, outlook, usual_load, usual_sun
-from custom_components.tunnihind.battery.plan import BatteryPlan, battery_plan, cost_of
-from custom_components.tunnihind.battery.solver import cheapest_course
+from custom_components.tunnihind.battery.plan import BatteryPlan, battery_plan
+from custom_components.tunnihind.battery.solver import cheapest_course, course_cost
 from custom_components.tunnihind.core.market import (
     DAY_S,
     ESTONIA,
@@ -39,6 +39,7 @@ from custom_components.tunnihind.core.market import (
     WEEK_S,
     day_end,
     delivery_day,
+    floor_hour,
     free_until,
     publication_time,
 )
@@ -101,9 +102,13 @@ HOMES: Final = {
 
 @dataclass(frozen=True, eq=False)
 class Market:
-    """Prices in EUR/MWh by the start of a quarter, and the medians of forecasts by issue and hour."""
+    """Prices in EUR/MWh by the start of a quarter, and the medians of forecasts by issue and hour.
 
-    quarters: Mapping[int, float]
+    Prices are published by the hour until `quarters_since` (UTC seconds), and by the quarter from then on.
+    """
+
+    prices: Mapping[int, float]
+    quarters_since: float
     issues: Mapping[int, Mapping[int, float]]
     full_horizon: bool
 
@@ -128,20 +133,23 @@ class Market:
     @lru_cache(maxsize=2)  # noqa: B019  one market lives as long as the program
     def _known(self, settled: int, issued: int) -> tuple[Timeline, Timeline]:
         forecast = self.issues.get(issued, {})
-        starts = range(settled - 2 * DAY_S, settled + WEEK_S + DAY_S, QUARTER_S)
-        prices = {
-            start: self.quarters.get(start) if start < settled else forecast.get(start - start % HOUR_S)
-            for start in starts
-        }
-        known = {start: eur_mwh for start, eur_mwh in prices.items() if eur_mwh is not None}
-        return _timeline(TARIFF.price, known, settled), _timeline(SELLING.price, known, settled)
+        hours = range(settled - 2 * DAY_S, settled + WEEK_S + DAY_S, HOUR_S)
+        step_s = QUARTER_S if settled > self.quarters_since else HOUR_S
+        known = {}
+        for start in (hour + later for hour in hours for later in range(0, HOUR_S, step_s)):
+            eur_mwh = self.prices.get(start) if start < settled else forecast.get(floor_hour(start))
+            if eur_mwh is not None:
+                known[start] = eur_mwh
+        return tuple(_timeline(price_of, known, step_s, settled) for price_of in (TARIFF.price, SELLING.price))
 
 
-def _timeline(price_of: Callable[[float, int], float], market: Mapping[int, float], settled: int) -> Timeline:
+def _timeline(
+    price_of: Callable[[float, int], float], market: Mapping[int, float], step_s: int, settled: int
+) -> Timeline:
     priced = ((start, price_of(eur_mwh, start)) for start, eur_mwh in market.items())
     return Timeline(
-        QUARTER_S,
-        (Period(start, start + QUARTER_S, price, price, price, settled=start < settled) for start, price in priced),
+        step_s,
+        (Period(start, start + step_s, price, price, price, settled=start < settled) for start, price in priced),
     )
 
 
@@ -149,15 +157,16 @@ def read_market(prices: Path, quarters: Path | None, forecasts: Path, *, full_ho
     """Read the files."""
     with prices.open() as file:
         hours = {int(row["ts"]): float(row["ee"]) for row in csv.DictReader(file) if row["ee"]}
-    by_quarter = {start + part * QUARTER_S: price for start, price in hours.items() for part in range(4)}
+    by_quarter = {}
     if quarters is not None:
         with quarters.open() as file:
-            by_quarter |= {int(row["ts"]): float(row["ee"]) for row in csv.DictReader(file) if row["ee"]}
+            by_quarter = {int(row["ts"]): float(row["ee"]) for row in csv.DictReader(file) if row["ee"]}
+    of_hours = {start + later: price for start, price in hours.items() for later in range(0, HOUR_S, QUARTER_S)}
     issues: dict[int, dict[int, float]] = {}
     with forecasts.open() as file:
         for row in csv.DictReader(file):
             issues.setdefault(int(row["issued_ts"]), {})[int(row["target_ts"])] = float(row["p50"])
-    return Market(by_quarter, issues, full_horizon)
+    return Market(of_hours | by_quarter, min(by_quarter, default=math.inf), issues, full_horizon)
 
 
 @dataclass(frozen=True)
@@ -227,20 +236,19 @@ class Year:
     @cached_property
     def without_battery(self) -> float:
         """What the home pays without a battery, EUR."""
-        nothing = np.zeros(len(self.steps.starts))
-        return cost_of(self.home.battery, self.steps, nothing, nothing, LAST_WORTH)
+        return course_cost(self.home.battery, self.steps, np.zeros(len(self.steps.starts)))
 
 
 def year_of(home: Home, market: Market, first: int, end: int) -> Year:
     """Return the time from `first` to `end`, as far as prices are known."""
     weather = made_up_weather(first - 5 * WEEK_S, end + 2 * DAY_S, home.kwp)
-    starts = [start for start in range(first, end, QUARTER_S) if start in market.quarters]
+    starts = [start for start in range(first, end, QUARTER_S) if start in market.prices]
     use = [weather.load[start - start % HOUR_S] - weather.sun[start - start % HOUR_S] for start in starts]
     steps = Steps(
         np.array(starts),
         starts[-1] + QUARTER_S,
-        np.array([TARIFF.price(market.quarters[start], start) for start in starts]),
-        np.array([SELLING.price(market.quarters[start], start) for start in starts]),
+        np.array([TARIFF.price(market.prices[start], start) for start in starts]),
+        np.array([SELLING.price(market.prices[start], start) for start in starts]),
         np.array(use),
     )
     return Year(home, market, weather, steps)
@@ -281,7 +289,7 @@ def summed_up(year: Year, powers: Floats, course: Floats, changes: float = math.
     days = (steps.end - int(steps.starts[0])) / DAY_S
     usable = battery.highest_kwh - battery.lowest_kwh
     discharged = np.maximum(-powers, 0).sum() * QUARTER_S / HOUR_S / math.sqrt(battery.efficiency)
-    saving = year.without_battery - cost_of(battery, steps, powers, course, LAST_WORTH)
+    saving = year.without_battery - course_cost(battery, steps, powers) + LAST_WORTH * float(course[-1])
     return Lived(saving, discharged / usable, changes / days)
 
 

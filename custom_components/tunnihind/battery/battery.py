@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.market import HOUR_S
+
 type Floats = NDArray[np.float64]
 
 
@@ -41,6 +43,17 @@ class Steps:
     buying: Floats
     selling: Floats
     use_kw: Floats
+
+    @property
+    def hours(self) -> Floats:
+        """The length of each step in hours."""
+        return np.diff(self.starts, append=self.end) / HOUR_S
+
+    def part(self, first: int, last: int) -> Steps:
+        """Return the steps from place `first` to before place `last`."""
+        end = self.end if last == len(self.starts) else int(self.starts[last])
+        places = slice(first, last)
+        return Steps(self.starts[places], end, self.buying[places], self.selling[places], self.use_kw[places])
 
 
 @dataclass(frozen=True, slots=True)

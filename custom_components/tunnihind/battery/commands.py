@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
 import numpy as np
 
-from ..core.market import HOUR_S
 from .battery import Battery, Course, Floats, Steps
 
 _TOLERANCE_KW: Final = 0.001
@@ -46,11 +45,6 @@ class Command:
         return {Action.CHARGE: battery.charges_from_grid, Action.SELL: battery.sells}.get(self.action, True)
 
 
-def hours_of(steps: Steps) -> Floats:
-    """Return the length of each step in hours."""
-    return np.diff(steps.starts, append=steps.end) / HOUR_S
-
-
 def followed_power(battery: Battery, command: Command, use_kw: float, stored_kwh: float, hours: float) -> float:
     """Return the battery's mean power in kW over a step of some `hours`. It is positive while the battery charges.
 
@@ -79,7 +73,7 @@ def followed(battery: Battery, steps: Steps, stored_kwh: float, commands: Sequen
     The power in kW is positive while the battery charges, and the energy is in kWh. Both have one value per step.
     """
     powers, course = [], []
-    for command, use_kw, hours in zip(commands, steps.use_kw.tolist(), hours_of(steps).tolist(), strict=True):
+    for command, use_kw, hours in zip(commands, steps.use_kw.tolist(), steps.hours.tolist(), strict=True):
         power = followed_power(battery, command, use_kw, stored_kwh, hours)
         stored_kwh += stored_by(battery, power) * hours
         powers.append(power)
@@ -94,49 +88,52 @@ def stored_by(battery: Battery, power_kw: float) -> float:
 
 
 def commands_for(battery: Battery, steps: Steps, stored_kwh: float, course: Course) -> tuple[Command, ...]:
-    """Return the commands that follow `course` if the home uses what is expected.
+    """Return the commands that follow `course` from `stored_kwh` on, if the home uses what is expected.
 
-    Where the use may differ, the worth of stored energy tells what to do with a surplus and whether to cover a use. It
-    stays as it is now until the battery is full or empty.
+    The use may be other than expected. So the worth of stored energy tells whether a surplus is stored, and whether a
+    use is covered, where neither is expected. It stays as it is now until the battery is full or empty.
     """
     one_way = math.sqrt(battery.efficiency)
-    starts = np.concatenate(([stored_kwh], course.stored_kwh[:-1]))
-    bound = (course.stored_kwh <= battery.lowest_kwh + _TOLERANCE_KWH) | (
-        course.stored_kwh >= battery.highest_kwh - _TOLERANCE_KWH
-    )
-    same_worth = int(np.argmax(bound)) if bound.any() else len(bound)
-    has_sun = bool((steps.use_kw < 0).any())
-    found = []
-    for place, hours in enumerate(hours_of(steps).tolist()):
-        stored = float(starts[place])
-        command = _command(battery, float(course.power_kw[place]), float(steps.use_kw[place]), stored, hours)
-        if place <= same_worth:
-            covers = stored > battery.lowest_kwh + _TOLERANCE_KWH and course.worth_now < one_way * (
-                float(steps.buying[place]) - battery.wear
-            )
-            stores = has_sun and course.worth_now * one_way > steps.selling[place]
-            if command.action is Action.HOLD and stores and steps.use_kw[place] >= 0:
-                command = Command(Action.STORE_SUN, battery.charge_kw)
-            elif command == Command(Action.STORE_SUN, battery.charge_kw) and covers:
-                command = Command(Action.DISCHARGE, min(battery.discharge_kw, _left_kw(battery, stored, hours)))
-        found.append(command)
-    return tuple(found)
+    starts = np.append(stored_kwh, course.stored_kwh[:-1])
+    is_empty = course.stored_kwh <= battery.lowest_kwh + _TOLERANCE_KWH
+    is_full = course.stored_kwh >= battery.highest_kwh - _TOLERANCE_KWH
+    has_same_worth = np.append(True, ~np.logical_or.accumulate(is_empty | is_full)[:-1])
+    stores = has_same_worth & (course.worth_now * one_way > steps.selling) & (steps.use_kw < 0).any()
+    covers = has_same_worth & (course.worth_now < (steps.buying - battery.wear) * one_way)
+    covers &= starts > battery.lowest_kwh + _TOLERANCE_KWH
+    by_step = zip(course.power_kw, steps.use_kw, starts, steps.hours, stores, covers, strict=True)
+    return tuple(_command(battery, *map(float, values)) for values in by_step)
 
 
-def _command(battery: Battery, power_kw: float, use_kw: float, stored_kwh: float, hours: float) -> Command:
-    surplus = max(-use_kw, 0.0)
+def guarded(battery: Battery, command: Command, steps: Steps, stored_kwh: float) -> Command:
+    """Return the command for the first step without what would empty the reserve, whatever the home uses."""
+    if command.action not in {Action.DISCHARGE, Action.SELL}:
+        return command
+    left_kw = _left_kw(battery, stored_kwh, float(steps.hours[0]))
+    if left_kw > _TOLERANCE_KW:
+        return replace(command, power_kw=min(command.power_kw, left_kw))
+    if command.action is Action.DISCHARGE and (steps.use_kw < 0).any():
+        return Command(Action.STORE_SUN, battery.charge_kw)
+    return Command(Action.HOLD, 0.0)
+
+
+def _command(
+    battery: Battery, power_kw: float, use_kw: float, stored_kwh: float, hours: float, stores: float, covers: float
+) -> Command:
+    surplus, use = max(-use_kw, 0.0), max(use_kw, 0.0)
     if power_kw > surplus + _TOLERANCE_KW:
         return Command(Action.CHARGE, power_kw)
     if power_kw > _TOLERANCE_KW:
         stores_all = power_kw >= min(surplus, _room_kw(battery, stored_kwh, hours)) - _TOLERANCE_KW
+        if stores_all and covers:
+            return Command(Action.DISCHARGE, battery.discharge_kw)
         return Command(Action.STORE_SUN, battery.charge_kw if stores_all else power_kw)
     if power_kw >= -_TOLERANCE_KW:
-        return Command(Action.HOLD, 0.0)
-    if -power_kw > max(use_kw, 0.0) + _TOLERANCE_KW:
+        return Command(Action.STORE_SUN, battery.charge_kw) if stores and not surplus else Command(Action.HOLD, 0.0)
+    if power_kw < -use - _TOLERANCE_KW:
         return Command(Action.SELL, -power_kw)
-    left = _left_kw(battery, stored_kwh, hours)
-    covers_all = -power_kw >= min(use_kw, left) - _TOLERANCE_KW
-    return Command(Action.DISCHARGE, min(battery.discharge_kw, left) if covers_all else -power_kw)
+    covers_all = -power_kw >= min(use, _left_kw(battery, stored_kwh, hours)) - _TOLERANCE_KW
+    return Command(Action.DISCHARGE, battery.discharge_kw if covers_all else -power_kw)
 
 
 def _room_kw(battery: Battery, stored_kwh: float, hours: float) -> float:

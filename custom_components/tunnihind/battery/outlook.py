@@ -15,6 +15,7 @@ from .battery import Battery, Steps
 
 _LOAD_PAST_S: Final = 4 * WEEK_S
 _SUN_PAST_S: Final = 2 * WEEK_S
+_USUAL_COST: Final = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,13 @@ def outlook(
 
 
 def end_worth(battery: Battery, steps: Steps) -> float:
-    """Return the worth of a kWh stored at the end of the steps, in EUR."""
-    one_way = math.sqrt(battery.efficiency)
-    return float(np.quantile(steps.buying, 0.25)) / one_way
+    """Return the worth of a kWh stored at the end of the steps, in EUR: what storing another usually costs the home.
+
+    A kWh costs the selling price while the home has a surplus, and the buying price at other times. Four of ten steps
+    are cheaper than usual.
+    """
+    price = np.where(steps.use_kw < 0, steps.selling, steps.buying)
+    return max(float(np.quantile(price, _USUAL_COST)), 0.0) / math.sqrt(battery.efficiency)
 
 
 def _ahead(timeline: Timeline, step_s: int, now: int) -> Sequence[Period]:

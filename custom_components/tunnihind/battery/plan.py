@@ -1,15 +1,15 @@
 """Decides what a battery does now, from the cheapest course of the days to come."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
-from ..core.market import DAY_S
-from .battery import Battery, Course, Floats, Steps, Target
-from .commands import Action, Command, commands_for, followed, hours_of
-from .solver import cheapest_course
+from ..core.market import DAY_S, HOUR_S
+from .battery import Battery, Course, Steps, Target
+from .commands import Action, Command, commands_for, followed, guarded
+from .solver import cheapest_course, course_cost
 
 __all__ = ["WITHOUT_PLAN", "Action", "BatteryPlan", "battery_plan"]
 
@@ -76,80 +76,75 @@ def battery_plan(
     """Return the plan from the first step's start on.
 
     The actions of the `last` plan stay, unless other actions save at least `threshold` EUR more per day. They don't
-    stay if the settings no longer allow them, or if they miss a target that other actions reach.
+    stay if the settings no longer allow them, or if other actions come nearer to a target.
     """
-    course = cheapest_course(battery, steps, stored_kwh, end_worth=end_worth, targets=targets)
-    commands = commands_for(battery, steps, stored_kwh, course)
+    ahead = _Ahead(battery, steps, stored_kwh, end_worth, targets)
+    commands, course = ahead.best()
     changed = True
     if last is not None and last.steps.starts[0] <= steps.starts[0] < last.steps.end:
-        kept, kept_commands = _continued(last, battery, steps, stored_kwh, end_worth, targets, course)
-        gain = kept.cost - course.cost
-        days = (steps.end - int(steps.starts[0])) / DAY_S
-        misses = any(
-            kept_at < best_at - _TOLERANCE_KWH for kept_at, best_at in _at_targets(steps, targets, kept, course)
-        )
-        allowed = all(command.is_allowed(battery) for command in kept_commands)
-        if allowed and not misses and gain < threshold * days:
-            course, commands, changed = kept, kept_commands, False
-    idle = np.zeros(len(steps.starts)), np.full(len(steps.starts), stored_kwh)
-    only_sun = [Command(Action.DISCHARGE, battery.discharge_kw)] * len(steps.starts)
-    with_only_sun = followed(battery, steps, stored_kwh, only_sun)
+        kept_commands, kept = ahead.continued(last, course.worth_now)
+        if (
+            all(command.is_allowed(battery) for command in kept_commands)
+            and ahead.lacking_kwh(kept) <= ahead.lacking_kwh(course) + _TOLERANCE_KWH
+            and kept.cost - course.cost < threshold * ahead.days
+        ):
+            commands, course, changed = kept_commands, kept, False
+    nothing = [Command(Action.HOLD, 0.0)] * len(commands)
+    only_sun = [Command(Action.DISCHARGE, battery.discharge_kw)] * len(commands)
     return BatteryPlan(
-        int(steps.starts[0]),
-        steps,
-        course,
-        commands,
-        cost_of(battery, steps, *idle, end_worth) - course.cost,
-        cost_of(battery, steps, *with_only_sun, end_worth) - course.cost,
-        end_worth,
-        changed,
+        made_at=int(steps.starts[0]),
+        steps=steps,
+        course=course,
+        commands=(guarded(battery, commands[0], steps, stored_kwh), *commands[1:]),
+        saving=ahead.followed(nothing, course.worth_now).cost - course.cost,
+        saving_beyond_sun=ahead.followed(only_sun, course.worth_now).cost - course.cost,
+        end_worth=end_worth,
+        changed=changed,
     )
 
 
-def cost_of(battery: Battery, steps: Steps, power_kw: Floats, stored_kwh: Floats, end_worth: float) -> float:
-    """Return what the home pays for electricity and wear, less the worth of the energy stored at the end, in EUR.
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """All that a plan knows."""
 
-    `power_kw` and `stored_kwh` are those of a `Course`.
-    """
-    grid_kw = steps.use_kw + power_kw
-    prices = np.where(grid_kw > 0, steps.buying, steps.selling)
-    paid = hours_of(steps) * (prices * grid_kw + battery.wear * np.maximum(-power_kw, 0))
-    return float(paid.sum() - end_worth * stored_kwh[-1])
+    battery: Battery
+    steps: Steps
+    stored_kwh: float
+    end_worth: float
+    targets: Sequence[Target]
 
+    @property
+    def days(self) -> float:
+        return float(self.steps.hours.sum()) * HOUR_S / DAY_S
 
-def _continued(
-    last: BatteryPlan,
-    battery: Battery,
-    steps: Steps,
-    stored_kwh: float,
-    end_worth: float,
-    targets: Sequence[Target],
-    best: Course,
-) -> tuple[Course, tuple[Command, ...]]:
-    """Return the course of the last plan's commands, with the best course after its end."""
-    known = int(np.searchsorted(steps.starts, last.steps.end))
-    places = np.searchsorted(last.steps.starts, steps.starts[:known], "right") - 1
-    commands = tuple(last.commands[place] for place in places)
-    power, stored = followed(battery, _part(steps, 0, known), stored_kwh, commands)
-    if known < len(steps.starts):
-        later, from_kwh = _part(steps, known, len(steps.starts)), float(stored[-1])
-        course = cheapest_course(battery, later, from_kwh, end_worth=end_worth, targets=targets)
-        commands += commands_for(battery, later, from_kwh, course)
-        power, stored = np.append(power, course.power_kw), np.append(stored, course.stored_kwh)
-    cost = cost_of(battery, steps, power, stored, end_worth)
-    return Course(power, stored, cost, best.worth_now), commands
+    def best(self) -> tuple[tuple[Command, ...], Course]:
+        course = cheapest_course(
+            self.battery, self.steps, self.stored_kwh, end_worth=self.end_worth, targets=self.targets
+        )
+        return commands_for(self.battery, self.steps, self.stored_kwh, course), course
 
+    def followed(self, commands: Sequence[Command], worth_now: float) -> Course:
+        power_kw, stored_kwh = followed(self.battery, self.steps, self.stored_kwh, commands)
+        cost = course_cost(self.battery, self.steps, power_kw) - self.end_worth * float(stored_kwh[-1])
+        return Course(power_kw, stored_kwh, cost, worth_now)
 
-def _part(steps: Steps, first: int, last: int) -> Steps:
-    end = steps.end if last == len(steps.starts) else int(steps.starts[last])
-    part = slice(first, last)
-    return Steps(steps.starts[part], end, steps.buying[part], steps.selling[part], steps.use_kw[part])
+    def continued(self, last: BatteryPlan, worth_now: float) -> tuple[tuple[Command, ...], Course]:
+        """Return the last plan's commands from now on, and then the best ones."""
+        known = int(np.searchsorted(self.steps.starts, last.steps.end))
+        places = np.searchsorted(last.steps.starts, self.steps.starts[:known], "right") - 1
+        commands = tuple(last.commands[place] for place in places)
+        if known < len(self.steps.starts):
+            _, stored = followed(self.battery, self.steps.part(0, known), self.stored_kwh, commands)
+            rest = replace(self, steps=self.steps.part(known, len(self.steps.starts)), stored_kwh=float(stored[-1]))
+            commands += rest.best()[0]
+        return commands, self.followed(commands, worth_now)
 
-
-def _at_targets(steps: Steps, targets: Sequence[Target], *courses: Course) -> Iterator[tuple[float, ...]]:
-    """Yield the stored energy of the courses at each target, as far as the target asks for it."""
-    ends = np.append(steps.starts[1:], steps.end)
-    for target in targets:
-        place = int(np.searchsorted(ends, target.at, "right")) - 1
-        if 0 <= place < len(ends):
-            yield tuple(min(float(course.stored_kwh[place]), target.stored_kwh) for course in courses)
+    def lacking_kwh(self, course: Course) -> float:
+        """Return the energy by which the course misses its targets."""
+        ends = np.append(self.steps.starts[1:], self.steps.end)
+        lacking = 0.0
+        for target in self.targets:
+            if self.steps.starts[0] < target.at <= self.steps.end:
+                place = max(int(np.searchsorted(ends, target.at, "right")) - 1, 0)
+                lacking += max(target.stored_kwh - float(course.stored_kwh[place]), 0.0)
+        return lacking

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.battery.battery import Battery, Course
-from custom_components.tunnihind.battery.commands import Action, Command, commands_for, followed, followed_power
+from custom_components.tunnihind.battery.commands import (
+    Action,
+    Command,
+    commands_for,
+    followed,
+    followed_power,
+    guarded,
+    stored_by,
+)
 from custom_components.tunnihind.battery.solver import cheapest_course
 from tests.support.battery.days import LOSSLESS, hours
 
@@ -82,26 +90,23 @@ def test_commands_follow_the_course_if_all_goes_as_expected(
     assert all(command.is_allowed(battery) for command in commands)
 
 
-@given(
-    BATTERIES,
-    st.lists(st.tuples(PRICES, PRICES, USES), min_size=1, max_size=6),
-    st.lists(USES, min_size=6, max_size=6),
-    st.floats(0, 12),
-)
-def test_a_power_never_empties_the_reserve_within_its_step(
-    battery: Battery, known: list[tuple[float, float, float]], came: list[float], at_first: float
+@given(BATTERIES, COMMANDS, st.floats(0, 12), USES)
+def test_a_guarded_command_empties_no_reserve_whatever_the_home_uses(
+    battery: Battery, command: Command, stored_kwh: float, use_kw: float
 ) -> None:
-    """Even if the inverter itself knows no lowest energy, and the home uses more than expected."""
-    buying, selling, use = zip(*known, strict=True)
-    steps = hours(buying, selling=selling, use=use)
-    course = cheapest_course(battery, steps, at_first, end_worth=0.05)
-    command = commands_for(battery, steps, at_first, course)[0]
-    unguarded = replace(battery, lowest_kwh=-100.0)
-    stored = at_first + min(followed(unguarded, steps, at_first, [command] * len(known))[0][0], 0) / np.sqrt(
-        battery.efficiency
-    )
-    assert stored >= min(battery.lowest_kwh, at_first) - 0.01
-    assert came
+    """Even if the inverter has no limits of its own."""
+    steps = hours([0.1], use=use_kw)
+    told = guarded(battery, command, steps, stored_kwh)
+    limitless = replace(battery, lowest_kwh=-100.0, discharge_kw=100.0)
+    stored = stored_kwh + stored_by(battery, followed_power(limitless, told, use_kw, stored_kwh, 1.0))
+    assert stored >= min(battery.lowest_kwh, stored_kwh) - 0.001
+    assert told.power_kw <= max(command.power_kw, battery.charge_kw)
+
+
+@pytest.mark.parametrize(("use_kw", "action"), [(1.0, Action.HOLD), (-1.0, Action.STORE_SUN)])
+def test_an_empty_battery_is_not_told_to_cover_the_use(use_kw: float, action: Action) -> None:
+    assert guarded(LOSSLESS, Command(Action.DISCHARGE, 2.0), hours([0.1], use=use_kw), 1.0).action is action
+    assert guarded(LOSSLESS, Command(Action.SELL, 2.0), hours([0.1], use=use_kw), 1.0).action is Action.HOLD
 
 
 def test_a_battery_below_its_reserve_is_never_told_to_discharge() -> None:
@@ -114,22 +119,38 @@ def test_a_battery_below_its_reserve_is_never_told_to_discharge() -> None:
     assert {command.action for command in commands_for(LOSSLESS, steps, 0.5, course)} == {Action.HOLD}
 
 
-def worth(worth_now: float) -> Course:
-    """Return a course of one hour in which the battery rests."""
-    return Course(np.zeros(1), np.array([5.0]), 0.0, worth_now)
+@pytest.mark.parametrize(
+    ("use_kw", "worth", "action"),
+    [
+        ([0.5, -1.0], 0.35, Action.STORE_SUN),
+        ([0.5, -1.0], 0.05, Action.HOLD),
+        ([0.5, 0.5], 0.35, Action.HOLD),
+        ([-0.5, 0.5], 0.35, Action.HOLD),
+    ],
+    ids=["worth more than sold", "worth less than sold", "no sun", "sold as planned"],
+)
+def test_a_resting_battery_stores_an_unexpected_surplus_that_is_worth_it(
+    use_kw: list[float], worth: float, action: Action
+) -> None:
+    steps = hours([0.3, 0.3], selling=0.1, use=use_kw)
+    assert commands_for(LOSSLESS, steps, 5.0, course([0.0, 0.0], worth))[0].action is action
 
 
-def test_an_unexpected_surplus_is_stored_if_it_is_worth_more_than_sold() -> None:
-    steps = hours([0.3], selling=0.1, use=0.5)
-    sunny = replace(
-        steps,
-        use_kw=np.array([0.5, -1.0]),
-        starts=np.array([0, 3600]),
-        end=7200,
-        buying=np.full(2, 0.3),
-        selling=np.full(2, 0.1),
-    )
-    rests = Course(np.zeros(2), np.full(2, 5.0), 0.0, 0.35)
-    assert commands_for(LOSSLESS, sunny, 5.0, rests)[0].action is Action.STORE_SUN
-    assert commands_for(LOSSLESS, sunny, 5.0, replace(rests, worth_now=0.05))[0].action is Action.HOLD
-    assert commands_for(LOSSLESS, steps, 5.0, worth(0.35))[0].action is Action.HOLD
+@pytest.mark.parametrize(
+    ("worth", "action"), [(0.2, Action.DISCHARGE), (0.4, Action.STORE_SUN)], ids=["dear enough", "worth more later"]
+)
+def test_a_battery_that_stores_the_sun_covers_an_unexpected_use_if_worth_it(worth: float, action: Action) -> None:
+    steps = hours([0.3], selling=0.1, use=-1.0)
+    assert commands_for(LOSSLESS, steps, 5.0, course([1.0], worth))[0].action is action
+
+
+def test_the_worth_of_stored_energy_holds_until_the_battery_is_full() -> None:
+    steps = hours([0.3] * 3, selling=0.1, use=[-5.0, -1.0, 0.5])
+    commands = commands_for(LOSSLESS, steps, 8.0, course([2.0, 0.0, 0.0], 0.35))
+    assert [command.action for command in commands] == [Action.STORE_SUN, Action.HOLD, Action.HOLD]
+
+
+def course(power_kw: list[float], worth: float) -> Course:
+    """Return a course of hours from 5 kWh on, or from 8 kWh on if it begins with 2 kW."""
+    at_first = 8.0 if power_kw[0] == 2 else 5.0
+    return Course(np.array(power_kw), at_first + np.cumsum(power_kw), 0.0, worth)
