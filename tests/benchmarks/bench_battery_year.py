@@ -13,7 +13,7 @@ error of 25 % for today and tomorrow. "perfect" knows all prices, the load and t
 import csv
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -27,7 +27,7 @@ import click
 import numpy as np
 
 from custom_components.tunnihind.battery.battery import Battery, Steps
-from custom_components.tunnihind.battery.commands import Action, Command, followed_power, stored_by
+from custom_components.tunnihind.battery.commands import Action, Command, commands_for, followed_power, stored_by
 from custom_components.tunnihind.battery.outlook import Outlook, outlook, usual_load, usual_sun
 from custom_components.tunnihind.battery.plan import BatteryPlan, battery_plan
 from custom_components.tunnihind.battery.solver import cheapest_course, course_cost
@@ -140,7 +140,7 @@ class Market:
             eur_mwh = self.prices.get(start) if start < settled else forecast.get(floor_hour(start))
             if eur_mwh is not None:
                 known[start] = eur_mwh
-        return tuple(_timeline(price_of, known, step_s, settled) for price_of in (TARIFF.price, SELLING.price))
+        return _timeline(TARIFF.price, known, step_s, settled), _timeline(SELLING.price, known, step_s, settled)
 
 
 def _timeline(
@@ -157,7 +157,7 @@ def read_market(prices: Path, quarters: Path | None, forecasts: Path, *, full_ho
     """Read the files."""
     with prices.open() as file:
         hours = {int(row["ts"]): float(row["ee"]) for row in csv.DictReader(file) if row["ee"]}
-    by_quarter = {}
+    by_quarter: dict[int, float] = {}
     if quarters is not None:
         with quarters.open() as file:
             by_quarter = {int(row["ts"]): float(row["ee"]) for row in csv.DictReader(file) if row["ee"]}
@@ -264,9 +264,6 @@ class Lived:
     plans_changed_a_day: float = 0.0
 
 
-type Orders = Iterator[Command]
-
-
 def lived(year: Year, commands: Callable[[int, int, float], Command]) -> Lived:
     """Live the year by quarters. `commands` is given the place of a step, its start, and the stored energy."""
     battery, steps = year.home.battery, year.steps
@@ -279,17 +276,17 @@ def lived(year: Year, commands: Callable[[int, int, float], Command]) -> Lived:
         powers.append(power)
         course.append(stored)
         actions.append(command.action)
-    changes = sum(one is not other for one, other in pairwise(actions))
-    return summed_up(year, np.array(powers), np.array(course), changes)
+    return summed_up(year, np.array(powers), np.array(course), actions)
 
 
-def summed_up(year: Year, powers: Floats, course: Floats, changes: float = math.nan) -> Lived:
+def summed_up(year: Year, powers: Floats, course: Floats, actions: Iterable[Action]) -> Lived:
     """Return what a course of the whole year came to."""
     battery, steps = year.home.battery, year.steps
     days = (steps.end - int(steps.starts[0])) / DAY_S
     usable = battery.highest_kwh - battery.lowest_kwh
     discharged = np.maximum(-powers, 0).sum() * QUARTER_S / HOUR_S / math.sqrt(battery.efficiency)
     saving = year.without_battery - course_cost(battery, steps, powers) + LAST_WORTH * float(course[-1])
+    changes = sum(one is not other for one, other in pairwise(actions))
     return Lived(saving, discharged / usable, changes / days)
 
 
@@ -376,8 +373,10 @@ def only_sun_command(year: Year) -> Callable[[int, int, float], Command]:
 
 def perfect(year: Year) -> Lived:
     """Return what perfect knowledge of the whole year saves."""
-    course = cheapest_course(year.home.battery, year.steps, year.home.battery.lowest_kwh, end_worth=LAST_WORTH)
-    return summed_up(year, course.power_kw, course.stored_kwh)
+    battery = year.home.battery
+    course = cheapest_course(battery, year.steps, battery.lowest_kwh, end_worth=LAST_WORTH)
+    commands = commands_for(battery, year.steps, battery.lowest_kwh, course)
+    return summed_up(year, course.power_kw, course.stored_kwh, [command.action for command in commands])
 
 
 def planned(year: Year, every_s: int, threshold: float) -> Lived:
@@ -420,7 +419,7 @@ def main(
     """Print a table for each home."""
     market = read_market(prices, quarters, forecasts, full_horizon=full_horizon)
     start, end = ESTONIA.midnight(first.date()), ESTONIA.midnight(last.date() + timedelta(days=1))
-    with ProcessPoolExecutor(2) as pool:
+    with ProcessPoolExecutor(len(HOMES)) as pool:
         years = [year_of(home, market, start, end) for home in HOMES.values()]
         found = pool.map(results_of, years, [every * 60] * 3, [threshold / 100] * 3)
         for name, results in zip(HOMES, found, strict=True):

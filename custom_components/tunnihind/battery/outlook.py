@@ -15,7 +15,7 @@ from .battery import Battery, Steps
 
 _LOAD_PAST_S: Final = 4 * WEEK_S
 _SUN_PAST_S: Final = 2 * WEEK_S
-_USUAL_COST: Final = 0.4
+_CHEAP_PART: Final = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,14 @@ def outlook(
 
 
 def end_worth(battery: Battery, steps: Steps) -> float:
-    """Return the worth of a kWh stored at the end of the steps, in EUR: what storing another usually costs the home.
+    """Return the worth of a kWh stored at the end of the steps, in EUR: what it costs to store another.
 
-    A kWh costs the selling price while the home has a surplus, and the buying price at other times. Four of ten steps
-    are cheaper than usual.
+    A kWh from the home's surplus costs its selling price, and any other its buying price. The 40th percentile of these
+    costs was the best of nine rules (`tests/benchmarks/bench_battery_year.py`). With a forecast ahead, all rules but
+    zero save the same within .1 %.
     """
     price = np.where(steps.use_kw < 0, steps.selling, steps.buying)
-    return max(float(np.quantile(price, _USUAL_COST)), 0.0) / math.sqrt(battery.efficiency)
+    return max(float(np.quantile(price, _CHEAP_PART)), 0.0) / math.sqrt(battery.efficiency)
 
 
 def _ahead(timeline: Timeline, step_s: int, now: int) -> Sequence[Period]:
