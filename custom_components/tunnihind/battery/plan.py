@@ -16,6 +16,8 @@ __all__ = ["WITHOUT_PLAN", "Action", "BatteryPlan", "battery_plan"]
 WITHOUT_PLAN: Final = Action.STORE_SUN
 """What a battery does if no plan is possible, because prices, load or stored energy are unknown."""
 _TOLERANCE_KWH: Final = 0.01
+_LEAST_EUR: Final = 1e-6
+"""A smaller gain is an error of rounding, and changes no plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def battery_plan(
         if (
             all(command.is_allowed(battery) for command in kept_commands)
             and ahead.lacking_kwh(kept) <= ahead.lacking_kwh(course) + _TOLERANCE_KWH
-            and kept.cost - course.cost < threshold * ahead.days
+            and kept.cost - course.cost < max(threshold * ahead.days, _LEAST_EUR)
         ):
             commands, course, changed = kept_commands, kept, False
     nothing = [Command(Action.HOLD, 0.0)] * len(commands)
