@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from ..core.market import DAY_S, HOUR_S
 from .battery import Battery, Course, Steps, Target
 from .commands import Action, Command, commands_for, followed, guarded
 from .solver import cheapest_course, course_cost
@@ -77,8 +76,10 @@ def battery_plan(
 ) -> BatteryPlan:
     """Return the plan from the first step's start on.
 
-    The actions of the `last` plan stay, unless other actions save at least `threshold` EUR more per day. They don't
-    stay if the settings no longer allow them, or if other actions come nearer to a target.
+    The actions of the `last` plan stay, unless other actions save at least `threshold` EUR more. As plans are made
+    anew all day, this costs up to about `threshold` a day. It is not multiplied by the days ahead: with a longer
+    forecast, a plan would then follow new prices less. The actions don't stay if the settings no longer allow them, or
+    if other actions come nearer to a target.
     """
     ahead = _Ahead(battery, steps, stored_kwh, end_worth, targets)
     commands, course = ahead.best()
@@ -88,7 +89,7 @@ def battery_plan(
         if (
             all(command.is_allowed(battery) for command in kept_commands)
             and ahead.lacking_kwh(kept) <= ahead.lacking_kwh(course) + _TOLERANCE_KWH
-            and kept.cost - course.cost < max(threshold * ahead.days, _LEAST_EUR)
+            and kept.cost - course.cost < max(threshold, _LEAST_EUR)
         ):
             commands, course, changed = kept_commands, kept, False
     nothing = [Command(Action.HOLD, 0.0)] * len(commands)
@@ -114,10 +115,6 @@ class _Ahead:
     stored_kwh: float
     end_worth: float
     targets: Sequence[Target]
-
-    @property
-    def days(self) -> float:
-        return float(self.steps.hours.sum()) * HOUR_S / DAY_S
 
     def best(self) -> tuple[tuple[Command, ...], Course]:
         course = cheapest_course(
