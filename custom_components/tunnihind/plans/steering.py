@@ -12,7 +12,7 @@ energy, this time is the date, so the same energy with a newer reading is a new 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from ..core.market import ESTONIA, Market
 from .settings import SETTINGS_OF_PIECES, PlanError, PlanSettings
@@ -43,21 +43,41 @@ class PlanChange:
 
 
 @dataclass(frozen=True, slots=True)
-class SteeredPlan:
-    """A plan's form, the values that differ from the form, and the state of the plan's switch.
-
-    `needed_since` is the date of the plan's energy in UTC seconds (see the module's docstring).
-    """
+class Steered:
+    """The form of a plan or a battery, the values that differ from the form, and the state of the switch."""
 
     form: Mapping[str, Any]
     changes: Mapping[str, Any] = field(default_factory=dict)
     enabled: bool = True
-    needed_since: int | None = None
 
     @property
     def current_values(self) -> dict[str, Any]:
         """The values of the form's fields after all changes, keyed by field name, without empty fields."""
         return {name: value for name, value in {**self.form, **self.changes}.items() if value is not None}
+
+    def with_values(self, change: PlanChange) -> Self:
+        """Return a copy with the change's values and switch. Raises PlanError if a field is both set and cleared."""
+        if both := sorted(set(change.clear) & change.values.keys()):
+            raise PlanError(both[0], "set_and_cleared")
+        asked = {**self.changes, **change.values}
+        changes = {
+            name: value for name, value in asked.items() if name not in change.clear and value != self.form.get(name)
+        }
+        return replace(self, changes=changes, enabled=self.enabled if change.enabled is None else change.enabled)
+
+    def without_changes(self) -> Self:
+        """Return a copy with the values of the form and the present state of the switch."""
+        return replace(self, changes={})
+
+
+@dataclass(frozen=True, slots=True)
+class SteeredPlan(Steered):
+    """A plan with its changes.
+
+    `needed_since` is the date of the plan's energy in UTC seconds (see the module's docstring).
+    """
+
+    needed_since: int | None = None
 
     def settings(self, zone: Market = ESTONIA) -> PlanSettings:
         """Return the settings after all changes, for a plan in `zone`.
@@ -78,13 +98,7 @@ class SteeredPlan:
         - The form has an energy, but the changed plan has neither an energy nor a duration.
         - `must_fit` is true, and the set or cleared fields leave the plan too little time to run.
         """
-        if both := sorted(set(change.clear) & change.values.keys()):
-            raise PlanError(both[0], "set_and_cleared")
-        asked = {**self.changes, **change.values}
-        changes = {
-            name: value for name, value in asked.items() if name not in change.clear and value != self.form.get(name)
-        }
-        changed = replace(self, changes=changes, enabled=self.enabled if change.enabled is None else change.enabled)
+        changed = self.with_values(change)
         if change.energy_read_at is not None and change.values.get("energy") is None:
             raise PlanError("energy", "reading_without_energy")
         read_at = now if change.energy_read_at is None else min(change.energy_read_at, now)
@@ -117,10 +131,6 @@ class SteeredPlan:
             return self
         is_new_need = form.get("energy") != self.form.get("energy")
         return replace(self, form=form, changes={}, needed_since=now if is_new_need else self.needed_since)
-
-    def without_changes(self) -> SteeredPlan:
-        """Return the plan with the values of its form and the present state of its switch."""
-        return replace(self, changes={})
 
 
 def _check_window_fits_span(settings: PlanSettings) -> None:
