@@ -18,7 +18,7 @@ from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .core.market import MARKETS
 from .core.public_holidays import is_holiday
-from .devices import async_keep_server_device_current, async_rename_plan_devices
+from .devices import async_keep_server_device_current, async_rename_devices
 from .entity import async_remove_unfitting_entities
 from .services import async_setup_services
 from .storage import Storage
@@ -92,6 +92,6 @@ async def _async_entry_changed(hass: HomeAssistant, entry: TunnihindConfigEntry)
     if (entry.data[CONF_URL], entry.unique_id) != (coordinator.url, coordinator.server_id):
         hass.config_entries.async_schedule_reload(entry.entry_id)
         return
-    async_rename_plan_devices(hass, entry)
+    async_rename_devices(hass, entry)
     async_remove_unfitting_entities(hass, entry)
     coordinator.async_apply_options()

@@ -30,11 +30,12 @@ from yarl import URL
 
 from .client.clock import home_assistant_now
 from .client.requests import Server, fetch_server, server_url, server_with_quarters, url_without_password
-from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
+from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_BATTERY, SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry
 from .core.market import MARKET_OF_CODE, MARKETS, Market
 from .core.rates import Package, rate_table_of
 from .errors import OtherZone, ServerIsNotRehearsal, ServerIsRehearsal, TunnihindError
+from .forms.battery_flow import BatteryFlow
 from .forms.options_flow import BILLING_QUESTION, TunnihindOptionsFlow
 from .forms.plan_flow import PlanFlow, first_plan
 from .forms.reader import language_of_reader
@@ -78,8 +79,8 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
-        """Return the flow that adds and changes plans. Plans are the only subentries of an entry."""
-        return {SUBENTRY_PLAN: PlanFlow}
+        """Return the flows that add and change plans and batteries."""
+        return {SUBENTRY_PLAN: PlanFlow, SUBENTRY_BATTERY: BatteryFlow}
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:

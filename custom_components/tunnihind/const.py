@@ -15,6 +15,7 @@ CONF_REHEARSAL: Final = "rehearsal"
 CONF_STATISTIC_NUMBERS: Final = "statistics"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 CONF_HOURS_AHEAD: Final = "hours_ahead"
+SUBENTRY_BATTERY: Final = "battery"
 SUBENTRY_PLAN: Final = "plan"
 
 DEFAULT_CHEAP_HOURS: Final = 6

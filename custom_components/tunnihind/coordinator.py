@@ -18,6 +18,7 @@ from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
 
+from .battery.settings import SteeredBattery
 from .client.answers import About, MarketPrices, Mode, credit_with_mode
 from .client.clock import EntryClock, UpdateTimer
 from .client.polling import Problem, ResetReason, ServerPoller, ServerStatus
@@ -36,6 +37,7 @@ from .const import (
 from .core.market import HOUR_S, SHORTEST_STEP_S
 from .core.tariff import Tariff
 from .errors import NoPastPrices, Refusal, TunnihindError
+from .household.battery_planner import BatteryPlanner, batteries_of
 from .household.planner import Planner, plans_of
 from .household.prices_now import PricesNow, Timelines
 from .household.problems import instants_of_problems, problems
@@ -43,7 +45,7 @@ from .ledger.completion import LedgerCompleter
 from .ledger.ledger import Ledger
 from .past.history import MarketHistory
 from .past.paid_prices import PaidPriceCalculator
-from .plans.steering import SteeredPlan
+from .plans.steering import Steered, SteeredPlan
 from .prices.billing import Resolution, billing_from, selling_contract_from
 from .prices.tariff_options import tariff_from
 from .prices.zones import zone_of
@@ -80,6 +82,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         """The server's id when the entry was loaded. If the entry gets another server, the entry is reloaded."""
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner(self.zone)
+        self.battery_planner: Final = BatteryPlanner(hass, entry, self.clock, self.zone, super().async_update_listeners)
         self.ledger = Ledger(self.zone)
         self.client = Client(async_get_clientsession(hass), self.url)
         self._poller: Final = ServerPoller(
@@ -162,6 +165,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         self.clock.server_ahead_s = kept.server_ahead_s
         self._poller.restore(kept.about, kept.answer)
         self.planner.restore(plans_of(self.config_entry).values(), kept, self.clock.now())
+        self.battery_planner.async_update_batteries(batteries_of(self.config_entry).values(), kept.batteries)
         self.ledger = Ledger.from_dict(kept.ledger, self.zone)
         if kept.answer:
             self.data = kept.answer
@@ -186,6 +190,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             self.ledger.forget_prices()
         elif reset is ResetReason.NEW_REHEARSAL:
             self.planner.forget_decisions()
+            self.battery_planner.forget_decisions()
             self.ledger.forget_all()
         if known == self.data:
             self._update_entities_if_outdated()
@@ -288,6 +293,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             household_scale=lines.household_scale,
         )
         self.selling_prices = replace(self.prices, timeline=lines.selling, level_prices=lines.selling)
+        self.battery_planner.async_update_prices(now, lines.buying, lines.selling if self.selling_contract else None)
         self.ledger.keep_only_plans(plans_of(self.config_entry))
         self.ledger.update(self.planner.settings, self.prices.outcomes, lines.buying, now)
         self._ledger_completer.async_look_for_missing_data(now)
@@ -298,6 +304,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         """Set the timer for the next quarter-hour, or for the next problem if the server sends nothing new before."""
         self._timer.async_set(instants_of_problems(self.data, self.server_status))
 
+    def plan(self, plan_id: str) -> Steered | None:
+        """Return the plan or the battery with this id, or None if there is none or its settings are not valid."""
+        return self.planner.plan(plan_id) or self.battery_planner.battery(plan_id)
+
     @callback
     def async_call_at_updates(self, action: Callable[[], None]) -> None:
         """Call `action` now, and at each update of the entities until the entry is unloaded."""
@@ -305,12 +315,16 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         self.config_entry.async_on_unload(self.async_add_listener(action))
 
     @callback
-    def async_replace_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
-        """Apply changed plans, and update the entities. `replan` has the same meaning as in `Planner.replace_plans`.
+    def async_replace_plans(self, plans: Mapping[str, Steered], *, replan: bool = False) -> None:
+        """Apply changed plans and batteries, and update the entities.
 
-        If the settings of a changed plan are not valid, raise ValueError.
+        `replan` has the same meaning as in `Planner.replace_plans`. If the settings of a changed plan are not valid,
+        raise ValueError.
         """
-        self.planner.replace_plans(plans, self.clock.now(), replan=replan)
+        of_devices = {plan_id: plan for plan_id, plan in plans.items() if isinstance(plan, SteeredPlan)}
+        self.planner.replace_plans(of_devices, self.clock.now(), replan=replan)
+        batteries = {plan_id: plan for plan_id, plan in plans.items() if isinstance(plan, SteeredBattery)}
+        self.battery_planner.async_replace_batteries(batteries, replan=replan)
         self.async_update_listeners()
 
     @callback
@@ -321,6 +335,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         """
         asked_for_quarters = self._asks_for_quarters
         self.planner.update_plans(plans_of(self.config_entry).values(), self.clock.now())
+        self.battery_planner.async_update_batteries(batteries_of(self.config_entry).values())
         self.billing = billing_from(self.config_entry.options)
         self.selling_contract = selling_contract_from(self.config_entry.options, self.zone)
         self.async_update_listeners()
@@ -347,5 +362,6 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             ran=self.planner.begun_windows,
             steered=self.planner.plans,
             ledger=self.ledger.as_dict(),
+            batteries=self.battery_planner.batteries,
             server_ahead_s=self.clock.server_ahead_s,
         )

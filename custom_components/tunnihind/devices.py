@@ -1,4 +1,4 @@
-"""The devices of a config entry: one device for the server, and one device for each plan."""
+"""The devices of a config entry: one device for the server, and one device for each plan and each battery."""
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
@@ -9,7 +9,6 @@ from .client.answers import server_name
 from .client.requests import url_without_password
 from .const import DOMAIN, KNOWS_VIA_DEVICE_ID
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .household.planner import plans_of
 
 
 def server_device_info(coordinator: TunnihindCoordinator) -> DeviceInfo:
@@ -29,11 +28,11 @@ def server_device_info(coordinator: TunnihindCoordinator) -> DeviceInfo:
     )
 
 
-def plan_device_info(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> DeviceInfo:
-    """Return the description of a plan's device. The parent of a plan's device is the server's device."""
+def subentry_device_info(subentry: ConfigSubentry, coordinator: TunnihindCoordinator) -> DeviceInfo:
+    """Return the description of the device of a plan or a battery. The server's device is the parent of this device."""
     device = DeviceInfo(
-        identifiers={(DOMAIN, plan.subentry_id)},
-        name=plan.title,
+        identifiers={(DOMAIN, subentry.subentry_id)},
+        name=subentry.title,
         model=_model(coordinator),
         entry_type=DeviceEntryType.SERVICE,
     )
@@ -53,7 +52,7 @@ def _model(coordinator: TunnihindCoordinator) -> str:
 def async_keep_server_device_current(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Create the server's device, and keep the device's data up to date.
 
-    The server's device is the parent of the plans' devices, so it must exist before the plans' entities are added.
+    The server's device is the parent of all other devices, so it must exist before their entities are added.
     """
     coordinator = entry.runtime_data
 
@@ -68,10 +67,10 @@ def async_keep_server_device_current(hass: HomeAssistant, entry: TunnihindConfig
 
 
 @callback
-def async_rename_plan_devices(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Rename the devices of renamed plans."""
+def async_rename_devices(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+    """Rename the devices of renamed plans and batteries."""
     registry = dr.async_get(hass)
-    titles = {(DOMAIN, plan.subentry_id): plan.title for plan in plans_of(entry).values()}
+    titles = {(DOMAIN, one.subentry_id): one.title for one in entry.subentries.values()}
     for device in dr.async_entries_for_config_entry(registry, entry.entry_id):
         title = next((titles[one] for one in device.identifiers if one in titles), device.name)
         if device.name != title:

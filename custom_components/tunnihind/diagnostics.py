@@ -33,6 +33,7 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Tunnihi
             "household": [asdict(period) for period in prices.timeline.periods],
             "sold": [asdict(period) for period in coordinator.selling_prices.timeline.periods],
             "steered": {plan: asdict(steered) for plan, steered in coordinator.planner.plans.items()},
+            "batteries": coordinator.battery_planner.diagnostics(),
             "ledger": coordinator.ledger.as_dict()["plans"],
             "plans": {
                 plan: {"kind": type(outcome).__name__, **asdict(outcome)} for plan, outcome in prices.outcomes.items()

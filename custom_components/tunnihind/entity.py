@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, override
 
 from homeassistant.components.sensor import SensorEntity, SensorEntityDescription, SensorStateClass
-from homeassistant.config_entries import ConfigSubentry
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import Entity, EntityDescription
@@ -17,7 +17,7 @@ from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
 from .const import LOGGER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .devices import plan_device_info, server_device_info
+from .devices import server_device_info, subentry_device_info
 from .errors import Refusal, TunnihindError
 from .household.planner import plans_of
 from .household.prices_now import PricesNow
@@ -29,7 +29,7 @@ from .plans.settings import (
     form_has_limit_instead_of_duration,
     form_looks_for_high_prices,
 )
-from .plans.steering import PlanChange, SteeredPlan
+from .plans.steering import PlanChange, Steered
 from .prices.billing import SELLING
 
 # The keys of the entities that depend on selling prices.
@@ -78,7 +78,9 @@ def has_entity(values: PlanValues, key: str) -> bool:
     return key not in _ENTITY_CONDITIONS or _ENTITY_CONDITIONS[key](values)
 
 
-class _Entity(CoordinatorEntity[TunnihindCoordinator]):
+class TunnihindEntity(CoordinatorEntity[TunnihindCoordinator]):
+    """An entity of one of the integration's devices."""
+
     _attr_has_entity_name = True
 
     @property
@@ -87,7 +89,7 @@ class _Entity(CoordinatorEntity[TunnihindCoordinator]):
         return self.coordinator.attribution
 
 
-class ServerEntity(_Entity):
+class ServerEntity(TunnihindEntity):
     """An entity of the server's device."""
 
     def __init__(self, coordinator: TunnihindCoordinator, description: EntityDescription) -> None:
@@ -163,7 +165,7 @@ class PolledEntity(ServerEntity):
         """Request the entity's data. Raises TunnihindError."""
 
 
-class PlanEntity(_Entity):
+class PlanEntity(TunnihindEntity):
     """An entity of a plan's device."""
 
     def __init__(self, coordinator: TunnihindCoordinator, plan: ConfigSubentry, description: EntityDescription) -> None:
@@ -173,7 +175,7 @@ class PlanEntity(_Entity):
         self._attr_unique_id = f"{plan.subentry_id}_{description.key}"
         has_prefix = form_looks_for_high_prices(plan.data) and description.key in _KEYS_WITH_EXPENSIVE_PREFIX
         self._attr_translation_key = EXPENSIVE_PREFIX + description.key if has_prefix else description.key
-        self._attr_device_info = plan_device_info(plan, coordinator)
+        self._attr_device_info = subentry_device_info(plan, coordinator)
 
     @property
     def outcome(self) -> Outcome | None:
@@ -198,15 +200,15 @@ class PlanEntity(_Entity):
 
 
 class SteeringEntity(PlanEntity):
-    """An entity with which people change a plan, such as the plan's switch.
+    """An entity with which people change a plan or a battery, such as its switch.
 
     The entity is available if the plan's settings are valid, even if no price is known.
     """
 
     @property
-    def plan(self) -> SteeredPlan | None:
+    def plan(self) -> Steered | None:
         """The plan with all changes made to it. If the plan's settings are not valid, the value is None."""
-        return self.coordinator.planner.plan(self.plan_id)
+        return self.coordinator.plan(self.plan_id)
 
     @property
     @override
@@ -277,18 +279,19 @@ def add_plan_entities[Description: EntityDescription](
     async_add_entities: AddConfigEntryEntitiesCallback,
     make_entity: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
+    subentries_of: Callable[[ConfigEntry], Mapping[str, ConfigSubentry]] = plans_of,
 ) -> None:
     """Add the plans' entities for `descriptions`, now and after each change of the plans.
 
     A plan gets only the entities for which `has_entity` is true. `make_entity` makes an entity for a plan and a
-    description.
+    description. With another `subentries_of`, the entities are those of other subentries, such as batteries.
     """
     added: set[tuple[str, str]] = set()
 
     def add_missing() -> None:
         nonlocal added
         had, added = added, set()
-        for plan in sorted(plans_of(entry).values(), key=lambda plan: plan.subentry_id):
+        for plan in sorted(subentries_of(entry).values(), key=lambda plan: plan.subentry_id):
             fitting = {(plan.subentry_id, one.key): one for one in descriptions if has_entity(plan.data, one.key)}
             new = [make_entity(entry.runtime_data, plan, one) for place, one in fitting.items() if place not in had]
             if new:
@@ -330,12 +333,12 @@ def async_remove_unfitting_entities(hass: HomeAssistant, entry: TunnihindConfigE
 
 
 async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: PlanChange) -> None:
-    """Apply `change` to all `plans`, and store the changed plans.
+    """Apply `change` to all `plans`, which may be batteries, and store the changed plans.
 
     Each plan in `plans` is a pair of the plan's coordinator and the id of the plan's subentry. If the change is not
     allowed for one of the plans, raise Refusal and change no plan.
     """
-    changed: dict[TunnihindCoordinator, dict[str, SteeredPlan]] = {}
+    changed: dict[TunnihindCoordinator, dict[str, Steered]] = {}
     for coordinator, plan_id in plans:
         changed.setdefault(coordinator, {})[plan_id] = _changed_plan(coordinator, plan_id, change)
     for coordinator, of_server in changed.items():
@@ -344,8 +347,8 @@ async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]]
         await coordinator.async_save()
 
 
-def _changed_plan(coordinator: TunnihindCoordinator, plan_id: str, change: PlanChange) -> SteeredPlan:
-    plan, title = coordinator.planner.plan(plan_id), coordinator.config_entry.subentries[plan_id].title
+def _changed_plan(coordinator: TunnihindCoordinator, plan_id: str, change: PlanChange) -> Steered:
+    plan, title = coordinator.plan(plan_id), coordinator.config_entry.subentries[plan_id].title
     if plan is None:
         raise Refusal("plan_unusable", plan=title)
     clock = coordinator.clock

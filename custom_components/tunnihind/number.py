@@ -1,16 +1,18 @@
-"""Adds number entities to plans: the duration, the energy and the price limit."""
+"""Adds number entities to plans (duration, energy and price limit) and batteries (reserve and target)."""
 
 from typing import Final, override
 
 from homeassistant.components.number import NumberDeviceClass, NumberEntity, NumberEntityDescription, NumberMode
-from homeassistant.const import EntityCategory, UnitOfEnergy, UnitOfTime
+from homeassistant.const import PERCENTAGE, EntityCategory, UnitOfEnergy, UnitOfTime
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
+from .battery.settings import PERCENT
 from .const import CENTS_PER_KWH, EUR_PER_KWH
 from .coordinator import TunnihindConfigEntry
 from .entity import SteeringEntity, add_plan_entities, has_entity
 from .forms.plan_form import MAX_PRICE_CENTS
+from .household.battery_planner import batteries_of
 from .plans.settings import LONGEST_DURATION_MIN, MAX_ENERGY_KWH, QUARTER_MIN
 from .plans.steering import PlanChange
 from .prices.units import Unit, unit_of
@@ -41,6 +43,17 @@ ENERGY_NUMBER: Final = NumberEntityDescription(
     native_step=0.1,
     mode=NumberMode.BOX,
 )
+RESERVE_NUMBER, TARGET_NUMBER = (
+    NumberEntityDescription(
+        key=key,
+        native_unit_of_measurement=PERCENTAGE,
+        native_min_value=0,
+        native_max_value=PERCENT,
+        native_step=1,
+        mode=NumberMode.BOX,
+    )
+    for key in ("reserve", "target_soc")
+)
 PRICE_LIMIT_NUMBER: Final = NumberEntityDescription(
     key="price_cap",
     entity_category=EntityCategory.CONFIG,
@@ -54,13 +67,14 @@ async def async_setup_entry(
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add the number entities of each plan."""
+    """Add the number entities of each plan and each battery."""
     add_plan_entities(entry, async_add_entities, PlanNumber, [DURATION_NUMBER, ENERGY_NUMBER])
     add_plan_entities(entry, async_add_entities, PriceLimitNumber, [PRICE_LIMIT_NUMBER])
+    add_plan_entities(entry, async_add_entities, PlanNumber, [RESERVE_NUMBER, TARGET_NUMBER], batteries_of)
 
 
 class PlanNumber(SteeringEntity, NumberEntity):
-    """A number entity that shows and changes one setting of a plan."""
+    """A number entity that shows and changes one setting of a plan or a battery."""
 
     @property
     @override

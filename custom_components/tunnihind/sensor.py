@@ -7,6 +7,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
 from .entities.account_sensor import ACCOUNT_SENSORS, AccountSensor
+from .entities.battery_sensor import BATTERY_SENSORS, BatterySensor
 from .entities.data_sensor import DIAGNOSTIC_SENSORS, DiagnosticSensor, ForecastSavingSensor
 from .entities.plan_sensor import (
     PLAN_STATUS,
@@ -25,6 +26,7 @@ from .entities.price_sensor import (
     next_price_description,
 )
 from .entity import add_plan_entities, add_while_selling
+from .household.battery_planner import batteries_of
 
 PARALLEL_UPDATES = 0
 # The interval at which `ForecastSensor` and `ForecastSavingSensor` poll the server. No other sensor sends its own
@@ -37,7 +39,7 @@ async def async_setup_entry(
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add the sensors of the server and of each plan."""
+    """Add the sensors of the server, of each plan and of each battery."""
     coordinator = entry.runtime_data
 
     def add_selling() -> None:
@@ -52,3 +54,4 @@ async def async_setup_entry(
     add_plan_entities(entry, async_add_entities, WindowValueSensor, WINDOW_VALUE_SENSORS)
     add_plan_entities(entry, async_add_entities, WindowTimeSensor, WINDOW_TIME_SENSORS)
     add_plan_entities(entry, async_add_entities, AccountSensor, ACCOUNT_SENSORS)
+    add_plan_entities(entry, async_add_entities, BatterySensor, BATTERY_SENSORS, batteries_of)

@@ -9,6 +9,7 @@ from homeassistant.exceptions import UnsupportedStorageVersionError
 from homeassistant.helpers.storage import Store
 from mashumaro.codecs import BasicDecoder
 
+from .battery.settings import SteeredBattery
 from .client.answers import About, MarketPrices
 from .const import DOMAIN, LOGGER
 from .plans.outcome import Outcome, Window, outcome_from_dict
@@ -29,7 +30,7 @@ class StoredState:
     The keys of `outcomes`, `ran` and `steered` are the ids of the plans' subentries. `outcomes` contains the decisions
     about the plans. `ran` contains the windows that have begun, until two weeks after their end. `steered` contains
     the plans themselves. `ledger` contains the accounts of the plans and the household's settled prices, as JSON
-    values.
+    values. `batteries` contains the batteries, by the ids of their subentries.
     """
 
     server: str | None = None
@@ -39,6 +40,7 @@ class StoredState:
     ran: Mapping[str, list[Window]] = field(default_factory=dict)
     steered: Mapping[str, SteeredPlan] = field(default_factory=dict)
     ledger: dict[str, Any] = field(default_factory=dict)
+    batteries: Mapping[str, SteeredBattery] = field(default_factory=dict)
     server_ahead_s: int = 0
 
     def state_for_server(self, server: str | None) -> StoredState:
@@ -50,7 +52,14 @@ class StoredState:
         if server == self.server:
             return self
         ledger = {name: kept for name, kept in self.ledger.items() if name != "prices"}
-        return StoredState(server=server, outcomes=self.outcomes, ran=self.ran, steered=self.steered, ledger=ledger)
+        return StoredState(
+            server=server,
+            outcomes=self.outcomes,
+            ran=self.ran,
+            steered=self.steered,
+            ledger=ledger,
+            batteries=self.batteries,
+        )
 
 
 class Storage:
@@ -87,6 +96,7 @@ _ABOUT_DECODER: Final = BasicDecoder(About)
 _ANSWER_DECODER: Final = BasicDecoder(MarketPrices)
 _WINDOWS_DECODER: Final = BasicDecoder(list[Window])
 _STEERED_DECODER: Final = BasicDecoder(SteeredPlan)
+_BATTERY_DECODER: Final = BasicDecoder(SteeredBattery)
 
 
 def stored_state_from(document: Mapping[str, Any]) -> StoredState:
@@ -99,6 +109,7 @@ def stored_state_from(document: Mapping[str, Any]) -> StoredState:
         ran=read_plan_values(document, "ran", _WINDOWS_DECODER.decode),
         steered=read_plan_values(document, "steered", _STEERED_DECODER.decode),
         ledger=read_field(document, "ledger", dict) or {},
+        batteries=read_plan_values(document, "batteries", _BATTERY_DECODER.decode),
         server_ahead_s=read_field(document, "server_ahead_s", int) or 0,
     )
 

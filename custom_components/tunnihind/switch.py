@@ -1,4 +1,4 @@
-"""Adds a switch to each plan."""
+"""Adds a switch to each plan and each battery."""
 
 from typing import Any, Final, override
 
@@ -9,6 +9,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
 from .entity import SteeringEntity, add_plan_entities
+from .household.battery_planner import batteries_of
 from .plans.steering import PlanChange
 
 PARALLEL_UPDATES = 0
@@ -22,12 +23,13 @@ async def async_setup_entry(
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add the switch of each plan."""
+    """Add the switch of each plan and each battery."""
     add_plan_entities(entry, async_add_entities, PlanSwitch, [ENABLED_SWITCH])
+    add_plan_entities(entry, async_add_entities, PlanSwitch, [ENABLED_SWITCH], batteries_of)
 
 
 class PlanSwitch(SteeringEntity, SwitchEntity):
-    """The switch of a plan. While the switch is off, the plan has no window."""
+    """The switch of a plan or a battery. While the switch is off, a plan has no window, and a battery no plan."""
 
     @property
     @override

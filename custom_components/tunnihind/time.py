@@ -1,7 +1,7 @@
-"""Adds two time entities to each plan: the earliest start and the deadline."""
+"""Adds time entities: the earliest start and the deadline of each plan, and the deadline of each battery's target."""
 
 from datetime import time
-from typing import Final, override
+from typing import override
 
 from homeassistant.components.time import TimeEntity, TimeEntityDescription
 from homeassistant.const import EntityCategory
@@ -10,10 +10,11 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
 from .entity import SteeringEntity, add_plan_entities
+from .household.battery_planner import batteries_of
 from .plans.steering import PlanChange
 
 PARALLEL_UPDATES = 0
-TIME_ENTITIES: Final = tuple(
+EARLIEST, DEADLINE = (
     TimeEntityDescription(key=key, entity_category=EntityCategory.CONFIG, entity_registry_enabled_default=False)
     for key in ("earliest", "deadline")
 )
@@ -24,12 +25,13 @@ async def async_setup_entry(
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add the time entities of each plan."""
-    add_plan_entities(entry, async_add_entities, PlanTime, TIME_ENTITIES)
+    """Add the time entities of each plan and each battery."""
+    add_plan_entities(entry, async_add_entities, PlanTime, [EARLIEST, DEADLINE])
+    add_plan_entities(entry, async_add_entities, PlanTime, [DEADLINE], batteries_of)
 
 
 class PlanTime(SteeringEntity, TimeEntity):
-    """A time entity for the earliest start or the deadline of a plan. If no time is set, the state is unknown."""
+    """A time entity for the earliest start or the deadline. If no time is set, the state is unknown."""
 
     @property
     @override

@@ -48,14 +48,14 @@ def number_field(least: float, most: float, unit: str) -> NumberField:
     )
 
 
-def price_field(unit: Unit, lowest_cents: float, highest_cents: float) -> NumberField:
-    """Return a field in which people type a price per kilowatt-hour in `unit`. The bounds are in c/kWh."""
+def price_field(unit: Unit, lowest_cents: float, highest_cents: float, *, per: str = "kwh") -> NumberField:
+    """Return a field in which people type a price per kilowatt-hour, or per day, in `unit`. The bounds are in cents."""
     return NumberField(
         NumberSelectorConfig(
             min=unit.from_cents(lowest_cents),
             max=unit.from_cents(highest_cents),
             step="any",
-            unit_of_measurement=f"{unit}_per_kwh",
+            unit_of_measurement=f"{unit}_per_{per}",
             translation_key="fee",
             mode=NumberSelectorMode.BOX,
         )

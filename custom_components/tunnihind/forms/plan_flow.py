@@ -218,11 +218,11 @@ def _meter_errors(
     if meter is None:
         return {}
     state = hass.states.get(meter)
-    is_fit = _has_statistics(state.attributes) if state else meter == present_meter
+    is_fit = has_statistics(state.attributes) if state else meter == present_meter
     return {} if is_fit else {METER_SECTION: "no_meter"}
 
 
-def _has_statistics(attributes: Mapping[str, Any]) -> bool:
+def has_statistics(attributes: Mapping[str, Any]) -> bool:
     """Return whether the recorder stores sums of energy or means of power for a sensor with these attributes."""
     unit, state_class = attributes.get(ATTR_UNIT_OF_MEASUREMENT), attributes.get(ATTR_STATE_CLASS)
     if unit in EnergyConverter.VALID_UNITS:

@@ -271,7 +271,7 @@ def form_errors(
     """Return the errors in a form, keyed by field or section. `others` contains the names of the other plans."""
     plan = plan_from_input(user_input, form=form)
     found = {
-        CONF_NAME: _name_error(user_input[CONF_NAME], others),
+        CONF_NAME: name_error(user_input[CONF_NAME], others),
         DURATION: _duration_error(plan) if DURATION in plan else None,
         PIECES_SECTION: _pieces_error(plan, user_input.get(PIECES_SECTION, {})),
         TIMES_SECTION: None if plan[CHOSEN_DAYS] else "no_weekday",
@@ -280,7 +280,8 @@ def form_errors(
     return errors if errors.keys() - {CONF_NAME} else errors | _errors_without_room(plan)
 
 
-def _name_error(name: str, others: Iterable[str]) -> str | None:
+def name_error(name: str, others: Iterable[str]) -> str | None:
+    """Return the error in a name, which must differ from all names in `others`."""
     if not name.strip():
         return "no_name"
     return "name_taken" if name.strip().casefold() in {other.casefold() for other in others} else None

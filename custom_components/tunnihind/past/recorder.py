@@ -141,8 +141,7 @@ async def measured_stretches(hass: HomeAssistant, meter: str, start: int, end: i
     this time. The function first waits until the recorder has finished all earlier jobs.
     """
     await _wait_for_recorder(hass, meter)
-    known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
-    unit = known[meter][1]["unit_of_measurement"] if meter in known else None
+    unit = await _unit_of_statistic(hass, meter)
     start, end = start - LONGEST_EXCURSION_S, end + LONGEST_EXCURSION_S
     if unit in EnergyConverter.VALID_UNITS:
         readings = await _counter_readings(hass, meter, start, end)
@@ -176,6 +175,21 @@ async def measured_energy(
         _energy_by_period(stretches, hours_between(start, end), HOUR_S),
         _energy_by_period(stretches, five_minutes, FIVE_MIN_S),
     )
+
+
+async def energy_by_hour(hass: HomeAssistant, statistic_id: str, start: int, end: int) -> Mapping[int, float]:
+    """Return the energy in kWh of each hour from `start` to `end` (UTC seconds), by the start of the hour.
+
+    The statistic counts energy or measures power. Hours without a reading are left out.
+    """
+    if await _unit_of_statistic(hass, statistic_id) in PowerConverter.VALID_UNITS:
+        return _values(await _rows(hass, statistic_id, "hour", {"mean"}, start, end), "mean")
+    return (await measured_energy(hass, statistic_id, start, end, by_quarter=False)).by_hour
+
+
+async def _unit_of_statistic(hass: HomeAssistant, statistic_id: str) -> str | None:
+    known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={statistic_id}))
+    return known[statistic_id][1]["unit_of_measurement"] if statistic_id in known else None
 
 
 def _energy_by_period(stretches: Sequence[EnergyStretch], starts: Iterable[int], length_s: int) -> dict[int, float]:

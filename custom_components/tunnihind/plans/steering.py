@@ -9,10 +9,11 @@ made, until somebody changes the energy. If an automation names the time of the 
 energy, this time is the date, so the same energy with a newer reading is a new need.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, override
 
 from ..core.market import ESTONIA, Market
 from .settings import SETTINGS_OF_PIECES, PlanError, PlanSettings
@@ -43,7 +44,7 @@ class PlanChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Steered:
+class Steered(ABC):
     """The form of a plan or a battery, the values that differ from the form, and the state of the switch."""
 
     form: Mapping[str, Any]
@@ -54,6 +55,10 @@ class Steered:
     def current_values(self) -> dict[str, Any]:
         """The values of the form's fields after all changes, keyed by field name, without empty fields."""
         return {name: value for name, value in {**self.form, **self.changes}.items() if value is not None}
+
+    @abstractmethod
+    def with_change(self, change: PlanChange, now: int) -> Self:
+        """Return a copy with `change` applied at `now` (UTC seconds). Raises ValueError if this is not allowed."""
 
     def with_values(self, change: PlanChange) -> Self:
         """Return a copy with the change's values and switch. Raises PlanError if a field is both set and cleared."""
@@ -86,6 +91,7 @@ class SteeredPlan(Steered):
         """
         return replace(PlanSettings.from_mapping(self.current_values, zone), needed_since=self.needed_since)
 
+    @override
     def with_change(self, change: PlanChange, now: int) -> SteeredPlan:
         """Return the plan with `change` applied at `now` (UTC seconds), except `replan`.
 
