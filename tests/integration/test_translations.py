@@ -19,16 +19,20 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry, get_system_health_info
 
 from custom_components.tunnihind import config_flow, issues
+from custom_components.tunnihind.battery.settings import METERS
 from custom_components.tunnihind.client.polling import Problem
 from custom_components.tunnihind.config_flow import TunnihindConfigFlow
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.core.levels import Level
 from custom_components.tunnihind.core.rates import Package, Part
 from custom_components.tunnihind.errors import Refusal, TunnihindError
-from custom_components.tunnihind.forms import options_flow, plan_form, tariff_step
+from custom_components.tunnihind.forms import battery_form, options_flow, plan_form, tariff_step
+from custom_components.tunnihind.forms.battery_flow import BatteryFlow
 from custom_components.tunnihind.forms.options_flow import TunnihindOptionsFlow
 from custom_components.tunnihind.forms.plan_flow import PlanFlow
 from custom_components.tunnihind.forms.tariff_form import RowForm
+from custom_components.tunnihind.household.battery_planner import PlanNote
+from custom_components.tunnihind.household.home_energy import NoPlanReason
 from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.settings import PlanError
 from custom_components.tunnihind.prices.billing import Resolution
@@ -73,6 +77,7 @@ FLOWS: Final = {
     "config": (TunnihindConfigFlow, EN["config"]),
     "options": (TunnihindOptionsFlow, EN["options"]),
     "plan": (PlanFlow, EN["config_subentries"]["plan"]),
+    "battery": (BatteryFlow, EN["config_subentries"]["battery"]),
 }
 # Steps that only lead to another one.
 NO_FORM: Final = {"hassio", "prices", "zeroconf"}
@@ -198,6 +203,7 @@ def selectors() -> dict[str, Texts]:
         options_flow.UNIT_FORM.schema,
         plan_form.KIND_FORM.schema,
         *(plan_form.plan_form_schema(unit, form).schema for unit in Unit for form in plan_form.PlanForm),
+        *(battery_form.battery_form_schema(unit).schema for unit in Unit),
         *(form.schema.schema for form in FORMS_OF_PRICES),
     ):
         key = selector.config.get("translation_key")
@@ -245,6 +251,15 @@ def test_every_text_of_the_plan_form_is_one_of_a_field() -> None:
         assert said == shown
 
 
+def test_every_text_of_the_battery_form_is_one_of_a_field() -> None:
+    fields = fields_of(battery_form.battery_form_schema(Unit.CENTS).schema)
+    for step in EN["config_subentries"]["battery"]["step"].values():
+        assert step["data"].keys() == {name for name, inner in fields.items() if inner is None}
+        assert {name: said["data"].keys() for name, said in step["sections"].items()} == {
+            name: inner.keys() for name, inner in fields.items() if inner
+        }
+
+
 def test_every_choice_has_a_text_and_no_other_has() -> None:
     said = {key: {kind: set(names) for kind, names in kinds.items()} for key, kinds in EN["selector"].items()}
     assert said == selectors()
@@ -265,6 +280,9 @@ def test_every_action_and_field_has_a_name_a_description_and_an_icon() -> None:
             assert field.keys() == {"name", "description"}
 
 
+BATTERY: Final = {"state_of_charge": "sensor.battery", "capacity": 10, "charge_power": 5, "discharge_power": 5}
+
+
 @pytest.fixture
 async def household(make_home: MakeHome) -> MockConfigEntry:
     """Return an entry with all entities, also those that are disabled by default."""
@@ -274,7 +292,7 @@ async def household(make_home: MakeHome) -> MockConfigEntry:
         "car": {"energy": 5, "power": 2},
     }
     with patch("homeassistant.helpers.entity.Entity.entity_registry_enabled_default", True):
-        return await (await make_home()).add(plans=plans)
+        return await (await make_home()).add(plans=plans, batteries={"battery": BATTERY})
 
 
 def entities(hass: HomeAssistant, entry: MockConfigEntry) -> Mapping[tuple[str, str], State]:
@@ -332,8 +350,11 @@ def test_every_attribute_that_has_a_name_is_one_that_the_code_knows() -> None:
         (EN["entity"]["sensor"]["price_level_month"]["state"], Level),
         (EN["entity"]["binary_sensor"]["window"]["state_attributes"]["reason"]["state"], NoWindowReason),
         (EN["entity"]["binary_sensor"]["data_problem"]["state_attributes"]["problems"]["state"], Problem),
+        (EN["entity"]["sensor"]["action"]["state_attributes"]["reason"]["state"], NoPlanReason),
+        (EN["entity"]["sensor"]["action"]["state_attributes"]["notes"]["state"], PlanNote),
+        (EN["entity"]["sensor"]["action"]["state_attributes"]["missing"]["state"], METERS),
     ],
-    ids=["level", "month level", "reason", "problem"],
+    ids=["level", "month level", "reason", "problem", "reason without a battery's plan", "note", "meter"],
 )
 def test_the_names_of_states_are_those_of_the_code(said: Texts, states: Iterable[str]) -> None:
     assert said.keys() == set(states)

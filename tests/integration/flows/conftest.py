@@ -44,7 +44,7 @@ def _every_step_has_its_texts() -> Iterator[None]:
 def _texts_of(flow: object, language: dict[str, Any]) -> dict[str, Any]:
     match flow:
         case ConfigSubentryFlow():
-            chosen: dict[str, Any] = language["config_subentries"]["plan"]
+            chosen: dict[str, Any] = language["config_subentries"][flow.handler[1]]
         case OptionsFlow():
             chosen = language["options"]
         case _:

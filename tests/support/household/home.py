@@ -168,11 +168,15 @@ class Home:
         *,
         options: Mapping[str, Any] | None = None,
         plans: Mapping[str, Mapping[str, Any]] | None = None,
+        batteries: Mapping[str, Mapping[str, Any]] | None = None,
         entry_id: str = "entry",
         rehearsal: bool = False,
         zone: str = "EE",
     ) -> MockConfigEntry:
-        """Set the integration up with a zone of this server. `plans` has the data of plans by subentry id."""
+        """Set the integration up with a zone of this server.
+
+        `plans` and `batteries` have the data of plans and batteries by subentry id.
+        """
         of_zone = id_suffix(MARKET_OF_CODE[zone])
         self.entry = MockConfigEntry(
             domain=DOMAIN,
@@ -186,7 +190,10 @@ class Home:
                 **({"rehearsal": True} if rehearsal else {}),
             },
             options=dict(options or {}),
-            subentries_data=[plan(name, data) for name, data in (plans or {PLAN_ID: DEFAULT_PLAN}).items()],
+            subentries_data=[
+                *(plan(name, data) for name, data in (plans or {PLAN_ID: DEFAULT_PLAN}).items()),
+                *(plan(name, data, "battery") for name, data in (batteries or {}).items()),
+            ],
         )
         self.entry.add_to_hass(self.hass)
         await self.hass.config_entries.async_setup(self.entry.entry_id)
@@ -223,7 +230,7 @@ def _with_vat(eur_mwh: float, start: int) -> float:
     return round(eur_mwh / 1000 * (1 + vat_rate_at(ESTONIA.legal_vat_rates, start)), 4)
 
 
-def plan(name: str, data: Mapping[str, Any]) -> ConfigSubentryDataWithId:
+def plan(name: str, data: Mapping[str, Any], kind: str = "plan") -> ConfigSubentryDataWithId:
     return ConfigSubentryDataWithId(
-        data=dict(data), subentry_id=name, subentry_type="plan", title=name.capitalize(), unique_id=None
+        data=dict(data), subentry_id=name, subentry_type=kind, title=name.capitalize(), unique_id=None
     )
