@@ -116,8 +116,7 @@ class BatteryPlanner:
         self._task: asyncio.Task[None] | None = None
         self._stop: CALLBACK_TYPE | None = None
         entry.async_on_unload(self._stop_tracking)
-        # At Home Assistant's start, the integrations of the sun's forecast may come later.
-        entry.async_on_unload(async_at_started(hass, lambda _: self._async_plan(self.settings)))
+        entry.async_on_unload(async_at_started(hass, self._async_plan_all))
 
     def battery(self, battery_id: str) -> SteeredBattery | None:
         """Return the battery with this id, or None if there is none or its settings are not valid."""
@@ -174,6 +173,11 @@ class BatteryPlanner:
         before, self._prices = self._prices, (now, buying, selling)
         if before is None or (now // QUARTER_S, buying, selling) != (before[0] // QUARTER_S, *before[1:]):
             self._async_plan(self.settings)
+
+    @callback
+    def _async_plan_all(self, _: HomeAssistant) -> None:
+        """Plan all batteries after Home Assistant's start, because the sun's forecast may come after the prices."""
+        self._async_plan(self.settings)
 
     def forget_decisions(self) -> None:
         """Forget all decisions about the batteries."""

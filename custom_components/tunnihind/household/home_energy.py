@@ -224,7 +224,7 @@ def _energies(powers: list[tuple[datetime, float]]) -> Iterable[tuple[datetime, 
     """Yield the kWh from each time on, for powers in kW. The last time has the step of the time before it."""
     times = [moment for moment, _ in powers]
     steps = [(later - moment).total_seconds() for moment, later in pairwise(times)]
-    for (moment, power), step in zip(powers, [*steps, *(steps[-1:] or [HOUR_S])], strict=True):
+    for (moment, power), step in zip(powers, [*steps, *(steps[-1:] or [HOUR_S])], strict=False):
         yield moment, power * min(step, HOUR_S) / HOUR_S
 
 
