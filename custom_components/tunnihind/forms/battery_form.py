@@ -90,7 +90,7 @@ def battery_form_schema(unit: Unit, unfolded: Collection[str] = ()) -> vol.Schem
             vol.Required(CONF_NAME): TextSelector(),
             **part(_COMMON),
             **{
-                vol.Required(name): foldable_section(part(names), unfolded=name in unfolded)
+                vol.Optional(name): foldable_section(part(names), unfolded=name in unfolded)
                 for name, names in _SECTIONS.items()
             },
         }
@@ -116,8 +116,9 @@ def battery_from_input(user_input: Mapping[str, Any], unit: Unit) -> dict[str, A
     typed = {key: user_input[key] for key in _COMMON}
     typed |= {key: value for title in _SECTIONS for key, value in user_input.get(title, {}).items()}
     typed |= {key: unit.to_cents(typed[key]) for key in _PRICES if key in typed}
-    typed[CHOSEN_DAYS] = [day for day in WEEKDAYS if day in typed.get(CHOSEN_DAYS, ())]
-    return {key: value for key, value in typed.items() if value is not None}
+    days = user_input.get("wish", DEFAULTS).get(CHOSEN_DAYS, ())
+    typed[CHOSEN_DAYS] = [day for day in WEEKDAYS if day in days]
+    return {**DEFAULTS, **{key: value for key, value in typed.items() if value is not None}}
 
 
 def form_errors(
