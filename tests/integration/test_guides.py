@@ -17,17 +17,22 @@ from homeassistant.helpers import entity_registry as er
 from custom_components.tunnihind.actions.call import Direction
 from custom_components.tunnihind.actions.get_prices import RESOLUTIONS, PriceFormat
 from custom_components.tunnihind.actions.import_past import common_import_fields
+from custom_components.tunnihind.battery.plan import Action
+from custom_components.tunnihind.battery.settings import METERS
 from custom_components.tunnihind.client.polling import Problem
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.core.levels import Level
 from custom_components.tunnihind.core.market import ESTONIA
 from custom_components.tunnihind.core.rates import FEE_RATES, NETWORK_RATES, Part
 from custom_components.tunnihind.forms.plan_flow import first_plan
+from custom_components.tunnihind.household.battery_planner import PlanNote
+from custom_components.tunnihind.household.home_energy import NoPlanReason
 from custom_components.tunnihind.past.paid_prices import LeftOutHour, LeftOutReason
 from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.plan import PlanStatus
 from custom_components.tunnihind.plans.settings import Horizon, PlanKind, Preference
 from tests.support import documents
+from tests.support.household.battery import BATTERY, BATTERY_ID
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, MakeHome
 from tests.support.household.translations import INTEGRATION, Texts, leaves, texts
 
@@ -67,12 +72,14 @@ def named_in(table: documents.Table, known: set[str]) -> list[str]:
 async def test_every_entity_is_in_the_table_of_its_device(
     hass: HomeAssistant, make_home: MakeHome, language: str
 ) -> None:
-    entry = await (await make_home()).add(plans={"time": DEFAULT_PLAN, "energy": BY_ENERGY, "dear": DEAR})
+    plans = {"time": DEFAULT_PLAN, "energy": BY_ENERGY, "dear": DEAR}
+    entry = await (await make_home()).add(plans=plans, batteries={BATTERY_ID: BATTERY})
     said = texts(language)["entity"]
-    registered: tuple[set[tuple[str, str, bool]], ...] = (set(), set())
+    registered: tuple[set[tuple[str, str, bool]], ...] = (set(), set(), set())
     for one in er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id):
         name = said[one.domain][one.translation_key]["name"]
-        registered[one.config_subentry_id is not None].add((one.domain, name, one.disabled))
+        kind = (one.config_subentry_id is not None) + (one.config_subentry_id == BATTERY_ID)
+        registered[kind].add((one.domain, name, one.disabled))
     names = {(platform, entity["name"]) for platform, keys in said.items() for entity in keys.values()}
     documented = tuple(
         {
@@ -95,7 +102,7 @@ def test_every_attribute_level_and_problem_is_in_the_table_of_entities(language:
         name for keys in said.values() for entity in keys.values() for name in entity.get("state_attributes", {})
     }
     codes = set(documents.codes(documents.section("Sensors", language)))
-    assert codes == attributes | set(Level) | set(Problem) | set(PlanStatus) | said.keys()
+    assert codes == attributes | set(Level) | set(Problem) | set(PlanStatus) | set(Action) | said.keys()
 
 
 @both_languages
@@ -151,6 +158,21 @@ def test_every_setting_of_a_plan_is_in_their_table(language: str) -> None:
     choices = texts(language)["selector"]
     offered = [*choices["horizon"]["options"].values(), *choices["plan_kind"]["options"].values()]
     assert emphasized(begin + settings) == {*offered, plan_name(language)}
+
+
+@both_languages
+def test_every_setting_action_reason_and_note_of_a_battery_is_in_its_tables(language: str) -> None:
+    said = texts(language)["config_subentries"]["battery"]
+    fields = set(labels(said["step"]["user"]))
+    [settings] = documents.tables(documents.section("The settings of a battery", language))
+    assert sorted(named_in(settings, fields)) == sorted(fields)
+    assert bold(documents.section("A home battery", language)) == {said["initiate_flow"]["user"]}
+    [actions] = documents.tables(documents.section("What the battery should do", language))
+    assert [code for row in actions for code in documents.codes(row[0])] == list(Action)
+    reasons, notes = documents.tables(documents.section("If something is missing", language))
+    assert {code for row in reasons for code in documents.codes(row[0])} == set(NoPlanReason)
+    assert {code for row in notes for code in documents.codes(row[0])} == set(PlanNote)
+    assert set(METERS) <= {code for row in reasons for code in documents.codes(row[1])}
 
 
 def plan_name(language: str) -> str:

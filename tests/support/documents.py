@@ -9,7 +9,7 @@ from typing import Any, Final
 PROJECT: Final = Path(__file__).parents[2]
 HOME_ASSISTANT: Final = tuple(
     f"docs/home-assistant/{page}"
-    for page in ("install", "price", "card", "plans", "automations", "costs", "entities", "programs")
+    for page in ("install", "price", "card", "plans", "battery", "automations", "costs", "entities", "programs")
 )
 """The guides of the integration, in the order in which the README names them."""
 GUIDES: Final = ("README", *HOME_ASSISTANT, "docs/api", "docs/commands", "docs/data", "docs/troubleshooting")

@@ -131,7 +131,7 @@ class HomeEnergyReader:
 
     async def _sun_forecast(
         self, sources: Iterable[Mapping[str, Any]], settings: BatterySettings, now: int
-    ) -> Mapping[int, float]:
+    ) -> dict[int, float]:
         """Return the sun's forecast. Raises NotKnown if there is none, or if it ended a day ago."""
         if settings.sun_forecast is not None:
             state = self._hass.states.get(settings.sun_forecast)
@@ -142,7 +142,7 @@ class HomeEnergyReader:
             raise NotKnown(NoPlanReason.NO_SUN_FORECAST)
         return found
 
-    async def _forecast_of_dashboard(self, sources: Iterable[Mapping[str, Any]]) -> Mapping[int, float]:
+    async def _forecast_of_dashboard(self, sources: Iterable[Mapping[str, Any]]) -> dict[int, float]:
         entry_ids = {
             entry_id
             for source in sources
@@ -248,9 +248,9 @@ def _by_hour(energies: Iterable[tuple[datetime, float]]) -> dict[int, float]:
     return {hour: sums.get(hour, 0.0) for hour in range(min(sums), max(sums) + 1, HOUR_S)} if sums else {}
 
 
-def _number(given: object) -> float | None:
+def _number(given: Any) -> float | None:  # noqa: ANN401  from another integration
     try:
-        number = float(given)  # type: ignore[arg-type]  whatever is no number raises
+        number = float(given)
     except TypeError, ValueError:
         return None
     return number if isfinite(number) else None
