@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from homeassistant.components.energy.data import async_get_manager
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
@@ -161,8 +160,7 @@ async def test_the_dashboard_may_change_at_any_time(hass: HomeAssistant, roofles
     await count_all(roofless, **{"import": 1.0, "export": 0.0, "charged": 0.0, "discharged": 0.0})
     await roofless.add(batteries={BATTERY_ID: BY_DASHBOARD})
     assert attributes(roofless)["reason"] == "no_load"
-    manager = await async_get_manager(hass)
-    await manager.async_update({"energy_sources": [dict(GRID), dict(STORE)]})  # type: ignore[list-item]
+    await set_up_dashboard(hass, GRID, STORE)
     await roofless.at(roofless.now + HOUR_S // 4)
     assert "reason" not in attributes(roofless)
 

@@ -41,7 +41,7 @@ async def count(home: Home, meter: str, kwh_of: Callable[[int], float] = lambda 
 
 
 async def set_up_dashboard(hass: HomeAssistant, *sources: Mapping[str, Any]) -> None:
-    """Set up the Energy dashboard with these sources of energy."""
+    """Set up the Energy dashboard, or change it, with these sources of energy."""
     assert await async_setup_component(hass, "energy", {})
     manager = await async_get_manager(hass)
     await manager.async_update({"energy_sources": [dict(source) for source in sources]})  # type: ignore[typeddict-item]
