@@ -1,6 +1,7 @@
 """The plan of a battery on its entities, in Home Assistant with a recorder."""
 
 import json
+from typing import Any
 
 import pytest
 from homeassistant.components.recorder.db_schema import StateAttributes
@@ -30,7 +31,6 @@ from tunnihind.core.market import HOUR_S, QUARTER_S
 pytestmark = pytest.mark.usefixtures("recorder_mock")
 
 AFTERNOON = "2026-01-14T15:00:00+02:00"
-COMMANDS_TO_BUY = {"charge"}
 SAFE = {"hold", "store_sun"}
 
 
@@ -160,9 +160,11 @@ async def test_a_battery_that_holds_needs_no_report_for_hours(make_home: MakeHom
     await count(home, LOAD)
     charge(home.hass, 20)
     await home.add(batteries={BATTERY_ID: BATTERY})
-    await home.at(home.now + 6 * HOUR_S)
+    home.set_clock(home.now + 6 * HOUR_S)
+    await home.at(home.now + QUARTER_S)
     assert "reason" not in attributes(home)
-    await home.at(home.now + 19 * HOUR_S)
+    home.set_clock(home.now + 18 * HOUR_S)
+    await home.at(home.now + QUARTER_S)
     assert attributes(home)["reason"] == "state_of_charge_old"
 
 
@@ -174,6 +176,7 @@ async def test_without_prices_nothing_is_bought_and_the_battery_says_so(make_hom
     charge(home.hass, 50)
     await home.add(batteries={BATTERY_ID: BATTERY})
     assert "reason" not in attributes(home)
+    home.set_clock(instant(PUBLISHED_TOMORROW) - QUARTER_S)
     await home.at(instant(PUBLISHED_TOMORROW))
     assert (action(home) in SAFE, attributes(home)["reason"]) == (True, "no_prices")
 
@@ -234,7 +237,7 @@ async def test_the_action_changes_and_clears_a_batterys_settings(house: Home) ->
 @pytest.mark.parametrize(
     ("owner", "key", "data"), [(BATTERY_ID, "action", {"price_cap": 5}), (PLAN_ID, "status", {"reserve": 5})]
 )
-async def test_a_setting_of_the_other_kind_is_refused(house: Home, owner: str, key: str, data: dict[str, int]) -> None:
+async def test_a_setting_of_the_other_kind_is_refused(house: Home, owner: str, key: str, data: dict[str, Any]) -> None:
     with pytest.raises(ServiceValidationError) as refusal:
         await call(house, "tunnihind.update_plan", entity_id=house.state("sensor", key, owner).entity_id, **data)
     assert refusal.value.translation_key == "no_such_field"

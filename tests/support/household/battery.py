@@ -22,7 +22,7 @@ BATTERY: Final[Mapping[str, Any]] = MappingProxyType(
     {"state_of_charge": STATE_OF_CHARGE, "capacity": 10, "charge_power": 5, "discharge_power": 5, "load": LOAD}
 )
 FORECAST_ENTRY: Final = "forecast_entry"
-_DAYS: Final = 28
+_DAYS: Final = 8
 
 
 def charge(hass: HomeAssistant, state: object, unit: str | None = "%") -> None:
@@ -31,7 +31,7 @@ def charge(hass: HomeAssistant, state: object, unit: str | None = "%") -> None:
 
 
 async def count(home: Home, meter: str, kwh_of: Callable[[int], float] = lambda _: 0.5) -> None:
-    """Store what a meter counted in each hour of the past four weeks."""
+    """Store what a meter counted in each hour of the past days."""
     hour = home.now - home.now % HOUR_S
     total, readings = 1_000.0, {}
     for start in range(hour - _DAYS * 24 * HOUR_S, hour, HOUR_S):
