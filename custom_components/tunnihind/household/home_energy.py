@@ -96,7 +96,7 @@ def reading_of(state: State | None, capacity_kwh: float) -> Reading:
 
 
 class HomeEnergyReader:
-    """Reads the home's energy. The past is read once in each hour, shortly after the recorder has written it."""
+    """Reads the home's energy. Once a meter has a past, it is read again in each hour, after the recorder's work."""
 
     def __init__(self, hass: HomeAssistant) -> None:
         self._hass = hass
@@ -183,7 +183,7 @@ class HomeEnergyReader:
     async def _past_energy_of(self, meter: str, now: int) -> Mapping[int, float]:
         # The recorder writes the statistics of an hour in the first minutes of the next hour.
         end = floor_hour(now - QUARTER_S)
-        if (meter, end) not in self._past:
+        if not self._past.get((meter, end)):
             self._past = {key: known for key, known in self._past.items() if key[1] == end}
             self._past[meter, end] = await energy_by_hour(self._hass, meter, end - _PAST_S, end)
         return self._past[meter, end]
