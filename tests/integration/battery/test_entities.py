@@ -10,6 +10,7 @@ from homeassistant.core import Event, EventStateChangedData, HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import label_registry as lr
 
 from tests.integration.household.test_diagnostics import diagnostics_of
 from tests.support.household.automations import restart
@@ -241,6 +242,22 @@ async def test_a_setting_of_the_other_kind_is_refused(house: Home, owner: str, k
     with pytest.raises(ServiceValidationError) as refusal:
         await call(house, "tunnihind.update_plan", entity_id=house.state("sensor", key, owner).entity_id, **data)
     assert refusal.value.translation_key == "no_such_field"
+
+
+async def test_a_label_stands_for_the_plans_and_batteries_that_have_the_setting(
+    hass: HomeAssistant, house: Home
+) -> None:
+    label = lr.async_get(hass).async_create("Devices").label_id
+    for device in dr.async_entries_for_config_entry(dr.async_get(hass), "entry"):
+        dr.async_get(hass).async_update_device(device.id, labels={label})
+
+    async def changed(**data: Any) -> list[str]:  # noqa: ANN401  fields of the action
+        answer = await call(house, "tunnihind.update_plan", answers=True, label_id=label, **data)
+        return sorted(plan["plan"] for plan in answer["plans"])
+
+    assert await changed(reserve=30) == ["Battery"]
+    assert await changed(duration="01:00:00") == ["Plan"]
+    assert await changed(deadline="23:00") == ["Battery", "Plan"]
 
 
 async def test_settings_that_do_not_work_make_the_battery_unavailable(
