@@ -9,6 +9,8 @@ from .client.answers import server_name
 from .client.requests import url_without_password
 from .const import DOMAIN, KNOWS_VIA_DEVICE_ID
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
+from .household.battery_planner import batteries_of
+from .household.planner import plans_of
 
 
 def server_device_info(coordinator: TunnihindCoordinator) -> DeviceInfo:
@@ -70,7 +72,8 @@ def async_keep_server_device_current(hass: HomeAssistant, entry: TunnihindConfig
 def async_rename_devices(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Rename the devices of renamed plans and batteries."""
     registry = dr.async_get(hass)
-    titles = {(DOMAIN, one.subentry_id): one.title for one in entry.subentries.values()}
+    subentries = plans_of(entry) | batteries_of(entry)
+    titles = {(DOMAIN, subentry_id): one.title for subentry_id, one in subentries.items()}
     for device in dr.async_entries_for_config_entry(registry, entry.entry_id):
         title = next((titles[one] for one in device.identifiers if one in titles), device.name)
         if device.name != title:

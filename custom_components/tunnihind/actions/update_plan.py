@@ -18,6 +18,7 @@ from ..coordinator import TunnihindCoordinator
 from ..entity import async_change_plans
 from ..errors import Refusal
 from ..household.battery_planner import batteries_of
+from ..household.planner import plans_of
 from ..plans.settings import Horizon
 from ..plans.steering import PlanChange
 from .call import (
@@ -165,7 +166,7 @@ def _plan_ids_by_device(hass: HomeAssistant) -> dict[str, tuple[str, str]]:
         for entry in hass.config_entries.async_entries(DOMAIN)
         for device in dr.async_entries_for_config_entry(registry, entry.entry_id)
         for domain, plan_id in device.identifiers
-        if domain == DOMAIN and plan_id in entry.subentries
+        if domain == DOMAIN and plan_id in plans_of(entry) | batteries_of(entry)
     }
 
 

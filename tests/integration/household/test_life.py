@@ -159,17 +159,17 @@ async def test_other_kinds_of_subentries_are_left_alone(hass: HomeAssistant, hom
 async def test_a_subentry_of_another_kind_keeps_its_entities_and_its_devices_name(
     hass: HomeAssistant, home: Home
 ) -> None:
-    battery = ConfigSubentry(
-        data=MappingProxyType({}), subentry_id="x", subentry_type="battery", title="Battery", unique_id=None
+    other = ConfigSubentry(
+        data=MappingProxyType({}), subentry_id="x", subentry_type="tariff", title="Other", unique_id=None
     )
-    hass.config_entries.async_add_subentry(home.entry, battery)
+    hass.config_entries.async_add_subentry(home.entry, other)
     device = dr.async_get(hass).async_get_or_create(
         config_entry_id="entry", config_subentry_id="x", identifiers={(DOMAIN, "x")}, name="Pack"
     )
     kept = er.async_get(hass).async_get_or_create(
         "number", DOMAIN, "x_energy", config_entry=home.entry, config_subentry_id="x", device_id=device.id
     )
-    hass.config_entries.async_update_subentry(home.entry, battery, title="Other battery")
+    hass.config_entries.async_update_subentry(home.entry, other, title="Another")
     await home.settle()
     assert er.async_get(hass).async_get(kept.entity_id) is not None
     renamed = dr.async_get(hass).async_get(device.id)
