@@ -115,8 +115,8 @@ class HomeEnergyReader:
         if settings.load is not None:
             past_load = await self._past_energy([settings.load], now)
         else:
-            needed = {_IMPORT, _CHARGE, _DISCHARGE, *((_SUN,) if has_sun else ()), *((_EXPORT,) if sells else ())}
-            if missing := [name for name in METERS if name in needed and not meters[name]]:
+            needed = {_IMPORT: True, _EXPORT: has_sun or sells, _SUN: has_sun, _CHARGE: True, _DISCHARGE: True}
+            if missing := [name for name in METERS if needed[name] and not meters[name]]:
                 raise NotKnown(NoPlanReason.NO_LOAD, missing)
             past_load = await self._past_load(meters, now)
         if not past_load:

@@ -208,6 +208,29 @@ async def test_the_reserve_of_a_number_is_kept_by_the_plan(house: Home) -> None:
     assert all(step["state_of_charge"] >= 50 for step in attributes(house)["course"])
 
 
+@pytest.mark.parametrize("stored", [0, 10, 20])
+async def test_a_battery_at_or_below_its_reserve_gets_no_command_to_discharge(make_home: MakeHome, stored: int) -> None:
+    home = await make_home(AFTERNOON, PUBLISHED_TOMORROW, price_of=lambda _: 4_000.0)
+    await count(home, LOAD)
+    charge(home.hass, stored)
+    await home.add(batteries={BATTERY_ID: BATTERY}, options={"selling": {"resolution": "hour", "rows": [{}]}})
+    assert "reason" not in attributes(home)
+    assert action(home) not in {"discharge", "sell"}
+
+
+async def test_stored_energy_is_sold_at_high_prices_only_if_the_household_sells(make_home: MakeHome) -> None:
+    evening = instant("2026-01-14T17:00:00+02:00")
+    home = await make_home(AFTERNOON, PUBLISHED_TOMORROW, price_of=lambda start: 400.0 if start < evening else 10.0)
+    await count(home, LOAD)
+    charge(home.hass, 90)
+    await home.add(batteries={BATTERY_ID: BATTERY}, options={"selling": {"resolution": "hour", "rows": [{}]}})
+    assert "sell" in {step["action"] for step in attributes(home)["course"]}
+    home.hass.config_entries.async_update_entry(home.entry, options={})
+    await home.settle()
+    assert "sell" not in {step["action"] for step in attributes(home)["course"]}
+    assert "not_selling" in attributes(home)["notes"]
+
+
 async def test_a_target_is_reached_by_its_deadline(house: Home) -> None:
     deadline = instant("2026-01-15T17:00:00+02:00")
     await call(house, "number.set_value", entity_id=entity(house, "number", "target_soc"), value=95)

@@ -12,6 +12,7 @@ from homeassistant.config_entries import (
 )
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType, section
+from homeassistant.helpers import device_registry as dr
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.battery.settings import DEFAULTS
@@ -189,7 +190,7 @@ async def test_a_battery_may_keep_an_entity_that_is_gone(hass: HomeAssistant, en
     assert entry.subentries[BATTERY_ID].title == "Renamed"
 
 
-async def test_the_form_shows_what_a_dashboard_changed_and_keeps_it(home: Home) -> None:
+async def test_the_form_shows_and_keeps_what_a_dashboard_changed_and_names_the_device(home: Home) -> None:
     hass = home.hass
     charge(hass, 50)
     form = await submit(hass, await add(hass, home.entry), **COMMON)
@@ -203,4 +204,7 @@ async def test_the_form_shows_what_a_dashboard_changed_and_keeps_it(home: Home) 
     await submit(hass, form)
     await home.settle()
     assert home.entry.subentries[battery_id].data["reserve"] == 45
+    hass.config_entries.async_update_subentry(home.entry, home.entry.subentries[battery_id], title="Cellar")
+    await home.settle()
+    assert "Cellar" in {one.name for one in dr.async_entries_for_config_entry(dr.async_get(hass), "entry")}
     assert home.state("number", "reserve", battery_id).state == "45.0"
