@@ -156,13 +156,11 @@ class HomeEnergyReader:
             if entry is None or entry.domain not in platforms:
                 raise NotKnown(NoPlanReason.NO_SUN_FORECAST)
             try:
-                forecast = await platforms[entry.domain](self._hass, entry_id)
+                forecast: Any = await platforms[entry.domain](self._hass, entry_id)
+                energies += _timed_numbers(forecast["wh_hours"].items())
             except Exception as error:  # another integration's code
-                LOGGER.warning("the sun's forecast of %r can't be read: %r", entry.title, error)
+                LOGGER.debug("the sun's forecast of %r can't be read: %r", entry.title, error)
                 raise NotKnown(NoPlanReason.NO_SUN_FORECAST) from error
-            if forecast is None:
-                raise NotKnown(NoPlanReason.NO_SUN_FORECAST)
-            energies += _timed_numbers(forecast["wh_hours"].items())
         return _by_hour((moment, wh / _WH_PER_KWH) for moment, wh in energies)
 
     async def _past_load(self, meters: Mapping[str, Iterable[str]], now: int) -> Mapping[int, float]:

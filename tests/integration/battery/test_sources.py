@@ -1,5 +1,6 @@
 """What a battery's plan knows of the home: the sun's forecast, the load, and what it says if something is missing."""
 
+import logging
 from typing import Any
 
 import pytest
@@ -121,6 +122,7 @@ async def test_a_roof_without_a_forecast_gets_no_command_to_buy(
 async def test_a_forecast_whose_integration_fails_is_no_forecast(
     hass: HomeAssistant, roofless: Home, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.DEBUG)
     await set_up_dashboard(hass, ROOF)
     forecast_sun(hass, SUNNY).side_effect = HomeAssistantError("out of calls")
     await roofless.add(batteries={BATTERY_ID: BATTERY})
