@@ -111,6 +111,8 @@ class BatteryPlanner:
         self.settings: dict[str, BatterySettings] = {}
         self.decisions: dict[str, Decision] = {}
         self._prices: tuple[int, Timeline, Timeline | None] | None = None
+        # The last decisions with a plan. Actions stay steady even if the state of charge is not known for a moment.
+        self._last_plans: dict[str, Decision] = {}
         self._unreported: dict[str, tuple[int, float]] = {}
         self._outdated: set[str] = set()
         self._task: asyncio.Task[None] | None = None
@@ -149,7 +151,7 @@ class BatteryPlanner:
         If `replan` is true, the actions of their last plans don't count.
         """
         if replan:
-            self.decisions = {id_: one for id_, one in self.decisions.items() if id_ not in batteries}
+            self._last_plans = {id_: one for id_, one in self._last_plans.items() if id_ not in batteries}
         self._use(batteries)
 
     def _use(self, changed: Mapping[str, SteeredBattery]) -> None:
@@ -181,7 +183,7 @@ class BatteryPlanner:
 
     def forget_decisions(self) -> None:
         """Forget all decisions about the batteries."""
-        self.decisions = {}
+        self.decisions, self._last_plans = {}, {}
 
     def diagnostics(self) -> dict[str, Any]:
         """Return the batteries and their decisions for a bug report, as JSON values."""
@@ -242,6 +244,8 @@ class BatteryPlanner:
                 decision = Decision(NoPlanReason.PLANNING_FAILED)
             if battery_id in self.settings:
                 self.decisions[battery_id] = decision
+                if decision.plan is not None:
+                    self._last_plans[battery_id] = decision
                 self._on_planned()
 
     async def _async_decide(self, battery_id: str, settings: BatterySettings) -> Decision:
@@ -252,20 +256,21 @@ class BatteryPlanner:
             raise NotKnown(NoPlanReason.NO_PRICES)
         _, buying, selling = self._prices
         now, ahead_s = self._clock.now(), self._clock.ahead_s
-        last = self.decision(battery_id)
         reading = reading_of(self._hass.states.get(settings.state_of_charge), settings.capacity_kwh)
-        if self._is_old(battery_id, settings, reading, last, now):
+        if self._is_old(battery_id, settings, reading, now):
             raise NotKnown(NoPlanReason.STATE_OF_CHARGE_OLD)
         home = await self._reader.read(settings, now - ahead_s, sells=selling is not None)
+        last = self._last_plans.get(battery_id, _NOT_PLANNED_YET)
         return await self._hass.async_add_executor_job(
             _decide, settings, reading, buying, selling, now, self._zone, _shifted(home, ahead_s), last
         )
 
-    def _is_old(self, battery_id: str, settings: BatterySettings, reading: Reading, last: Decision, now: int) -> bool:
+    def _is_old(self, battery_id: str, settings: BatterySettings, reading: Reading, now: int) -> bool:
         """Return whether the reading is too old to command the battery.
 
         While a battery holds its energy, its entity may report nothing.
         """
+        last = self.decision(battery_id)
         reported_at, moved = self._unreported.get(battery_id, (0, 0.0))
         if reported_at != reading.reported_at:
             moved = 0.0

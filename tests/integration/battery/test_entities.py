@@ -131,6 +131,23 @@ async def test_a_state_of_charge_that_cannot_be_read_is_said_and_commands_nothin
     assert "reason" not in attributes(house)
 
 
+async def test_actions_stay_when_the_state_of_charge_was_unknown_for_a_moment(house: Home) -> None:
+    charge(house.hass, "unavailable")
+    await house.settle()
+    charge(house.hass, 50)
+    await house.settle()
+    plan = house.entry.runtime_data.battery_planner.decision(BATTERY_ID).plan
+    assert plan is not None
+    assert not plan.changed
+
+
+async def test_settings_that_change_make_a_plan_of_their_own(house: Home) -> None:
+    sensor = entity(house, "sensor", "action")
+    for change in ({"reserve": 21}, {"replan": True}):
+        await call(house, "tunnihind.update_plan", entity_id=sensor, **change)
+        assert house.entry.runtime_data.battery_planner.decision(BATTERY_ID).plan.changed
+
+
 @pytest.mark.parametrize(("state", "unit"), [("50", "%"), ("5", "kWh"), ("5000", "Wh")])
 async def test_energy_in_any_unit_is_the_same_state_of_charge(roofless: Home, state: str, unit: str) -> None:
     charge(roofless.hass, state, unit)
