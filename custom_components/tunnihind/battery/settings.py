@@ -13,7 +13,6 @@ from ..plans.steering import PlanChange, Steered
 from .battery import Battery, Target
 
 MAX_CAPACITY_KWH: Final = 1_000
-MAX_POWER_KW: Final = 1_000
 LEAST_EFFICIENCY_PERCENT: Final = 50
 MAX_WEAR_CENTS: Final = 100
 MAX_THRESHOLD_CENTS: Final = 1_000

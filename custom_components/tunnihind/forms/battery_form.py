@@ -21,7 +21,6 @@ from ..battery.settings import (
     DEFAULTS,
     LEAST_EFFICIENCY_PERCENT,
     MAX_CAPACITY_KWH,
-    MAX_POWER_KW,
     MAX_THRESHOLD_CENTS,
     MAX_WEAR_CENTS,
     METERS,
@@ -29,7 +28,7 @@ from ..battery.settings import (
     BatterySettings,
 )
 from ..core.network_clock import WEEKDAYS
-from ..plans.settings import PlanError
+from ..plans.settings import MAX_POWER_KW, PlanError
 from ..prices.units import Unit
 from .fields import choice_field, foldable_section, number_field, price_field
 from .plan_form import CHOSEN_DAYS, DEADLINE, name_error

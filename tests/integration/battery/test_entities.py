@@ -11,6 +11,7 @@ from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers import label_registry as lr
+from homeassistant.helpers.json import json_dumps
 
 from tests.integration.household.test_diagnostics import diagnostics_of
 from tests.support.household.automations import restart
@@ -51,6 +52,12 @@ async def test_the_plan_says_what_to_do_how_strongly_until_when_and_what_it_save
 
 async def test_the_state_of_charge_never_leaves_its_limits_in_the_course(house: Home) -> None:
     assert all(20 <= step["state_of_charge"] <= 100 for step in attributes(house)["course"])
+
+
+async def test_every_state_can_be_sent_to_a_browser(hass: HomeAssistant, house: Home) -> None:
+    shown = [state for state in hass.states.async_all() if ".battery_" in state.entity_id]
+    assert len(shown) == 7
+    assert all(json.loads(json_dumps(state.as_dict()))["state"] == state.state for state in shown)
 
 
 async def test_the_recorder_stores_no_course(house: Home) -> None:
