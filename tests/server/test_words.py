@@ -140,10 +140,10 @@ PLURALS: Final = {"en": {"one", "other"}, "et": {"one", "other"}, "ru": {"one", 
 CODE: Final = r"`[^`]*`|{\w+}|--[a-z-]+|\b\w+=\w*|/api/\w+"
 # Other words that may be in Latin letters in Russian: names of things and units.
 LATIN_IN_RUSSIAN: Final = {
-    "API", "ApexCharts", "C", "CSV", "Ctrl", "DNS", "EMHASS", "ENTSO-E", "EOS", "EUR", "Eesti keeles", "Elektrilevi",
-    "Elering", "Gen2", "HTTP", "Home", "Home Assistant", "IP", "In English", "JavaScript", "MWh", "NTP", "Node.js",
-    "Open-Meteo", "OpenAPI", "Predbat", "Python", "REST", "RFC", "Shelly", "Shift", "Tunnihind", "UTC", "Võrk", "W",
-    "Wh", "curl", "evcc", "jq", "kW", "kWh", "null", "origin", "recorder",
+    "AC", "ApexCharts", "API", "C", "CSV", "Ctrl", "curl", "DNS", "Eesti keeles", "Elektrilevi", "Elering", "EMHASS",
+    "ENTSO-E", "EOS", "EUR", "evcc", "Gen2", "Home", "Home Assistant", "HTTP", "In English", "IP", "JavaScript", "jq",
+    "kW", "kWh", "MWh", "Node.js", "NTP", "null", "Open-Meteo", "OpenAPI", "origin", "Predbat", "Python", "recorder",
+    "REST", "RFC", "Shelly", "Shift", "Solcast", "Tunnihind", "UTC", "Võrk", "W", "Wh",
     # Words that programs read or print.
     "Tunnihind-VAT-Rate", "api", "application/problem[+]json", "auto", "buy", "charges", "dark", "detail", "ee", "en",
     "et", "fi", "import", "law", "lt", "lv", "quarter", "rate_increment", "ru", "status", "tax", "title", "type",
