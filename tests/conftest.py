@@ -10,7 +10,7 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -31,6 +31,10 @@ settings.register_profile(
     derandomize="TUNNIHIND_TESTS_NO_SKIPS" in os.environ,
 )
 settings.register_profile("thorough", settings.get_profile("usual"), max_examples=400, derandomize=False)
+# A test that fails need not find its simplest example, and has to fail for the same mistakes again.
+settings.register_profile(
+    "mistakes", settings.get_profile("usual"), phases=[Phase.explicit, Phase.generate], derandomize=True
+)
 settings.load_profile("usual")
 
 SHARED = Path(__file__).parents[2] / "shared"

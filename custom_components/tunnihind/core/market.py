@@ -54,7 +54,7 @@ HARMONISED_LIMITS: Final = PriceLimits(floor=-500.0, cap=4000.0)
 
 @dataclass(frozen=True, slots=True)
 class VatLaw:
-    """The legal VAT rate from `since` on, as a fraction.
+    """The legal VAT rate from `since` on, as a fraction. The oldest rate of a zone is since `date.min`.
 
     If network and state fees have a VAT rate of their own, `network_rate` is that rate.
     """
@@ -106,10 +106,7 @@ class Market:
 
     @property
     def legal_vat_rates(self) -> VatRates:
-        """The legal VAT rates. Each rate applies from the local midnight at which its first day begins.
-
-        The oldest rate also applies before its first day.
-        """
+        """The legal VAT rates. Each rate applies from the local midnight at which its first day begins."""
         oldest, *later = self.vat_laws
         return ((0, oldest.rate), *((self.midnight(law.since), law.rate) for law in later))
 
@@ -117,9 +114,9 @@ class Market:
         """Return the legal VAT rate on a calendar day, as a fraction.
 
         If `on_network` is true, return the rate on network and state fees. Otherwise, return the rate on electricity
-        and on the supplier's fees. The oldest rate also applies before its first day.
+        and on the supplier's fees.
         """
-        law = next((law for law in reversed(self.vat_laws) if law.since <= day), self.vat_laws[0])
+        law = next(law for law in reversed(self.vat_laws) if law.since <= day)
         return law.rate if law.network_rate is None or not on_network else law.network_rate
 
     def with_limits(self, limits: PriceLimits) -> Market:
@@ -170,7 +167,7 @@ ESTONIA: Final = Market(
     latitude=58.6,
     longitude=25.5,
     # Estonia's VAT law: Käibemaksuseadus § 15
-    vat_laws=(VatLaw(date(2009, 7, 1), 0.20), VatLaw(date(2024, 1, 1), 0.22), VatLaw(date(2025, 7, 1), 0.24)),
+    vat_laws=(VatLaw(date.min, 0.20), VatLaw(date(2024, 1, 1), 0.22), VatLaw(date(2025, 7, 1), 0.24)),
 )
 
 LATVIA: Final = Market(
@@ -183,7 +180,7 @@ LATVIA: Final = Market(
     latitude=56.9,
     longitude=24.9,
     # Latvia's VAT law: Pievienotās vērtības nodokļa likums, 41. pants
-    vat_laws=(VatLaw(date(2012, 7, 1), 0.21),),
+    vat_laws=(VatLaw(date.min, 0.21),),
 )
 
 LITHUANIA: Final = Market(
@@ -196,7 +193,7 @@ LITHUANIA: Final = Market(
     latitude=55.3,
     longitude=23.9,
     # Lithuania's VAT law: Pridėtinės vertės mokesčio įstatymas, 19 straipsnis
-    vat_laws=(VatLaw(date(2009, 9, 1), 0.21),),
+    vat_laws=(VatLaw(date.min, 0.21),),
 )
 
 FINLAND: Final = Market(
@@ -211,7 +208,7 @@ FINLAND: Final = Market(
     # Finland's VAT law: Arvonlisäverolaki 84 §. In the winter of 2022/23, Finland lowered the VAT rate on electricity,
     # but not on transmission or on the electricity tax.
     vat_laws=(
-        VatLaw(date(2013, 1, 1), 0.24),
+        VatLaw(date.min, 0.24),
         VatLaw(date(2022, 12, 1), 0.10, network_rate=0.24),
         VatLaw(date(2023, 5, 1), 0.24),
         VatLaw(date(2024, 9, 1), 0.255),

@@ -96,28 +96,14 @@ def length(pieces: Sequence[tuple[int, int]]) -> int:
 @given(SPLIT | ONE_PIECE, PRICES, SWITCHED, st.booleans())
 @example(form={"duration": 15, "split": False}, prices=[0] * 24, switched=[0], restarts=False)
 @settings(max_examples=150)
-def test_past_windows_are_noted_to_the_minute_also_over_restarts(
+def test_a_switched_plan_runs_as_noted_never_while_off_and_no_longer_than_requested(
     form: dict[str, Any], prices: list[int], switched: list[int], restarts: bool
 ) -> None:
     seen, noted = day_of(form, line(settled(NIGHT, prices)), switched, restarts=restarts)
     assert noted == seen
-
-
-@given(SPLIT | ONE_PIECE, PRICES, SWITCHED)
-@settings(max_examples=100)
-def test_nothing_runs_while_the_plan_is_off(form: dict[str, Any], prices: list[int], switched: list[int]) -> None:
-    seen, _ = day_of(form, line(settled(NIGHT, prices)), switched)
     bounds = [*switched, 24 * 60] if len(switched) % 2 else switched
     for off, on in zip(bounds[::2], bounds[1::2], strict=True):
         assert all(end <= off or on <= start for start, end in seen)
-
-
-@given(SPLIT | ONE_PIECE, PRICES, SWITCHED)
-@settings(max_examples=150)
-def test_switching_never_makes_a_plan_run_longer_than_requested(
-    form: dict[str, Any], prices: list[int], switched: list[int]
-) -> None:
-    seen, _ = day_of(form, line(settled(NIGHT, prices)), switched)
     assert length(seen) <= form["duration"]
 
 

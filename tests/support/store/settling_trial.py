@@ -30,7 +30,7 @@ from tunnihind.store.store import Store
 
 BOTH: Final = ("elering", "entsoe")
 ONE: Final = ("elering",)
-ASKED_EVERY_S: Final = 900
+ASKED_EVERY_S: Final = HOUR_S
 _TRUTHS: dict[tuple[date, int], Quotes] = {}
 
 
@@ -90,8 +90,7 @@ class SettlingTrial:
         """
         outcomes = []
         while self.now + ASKED_EVERY_S < at:
-            # While much time is left, steps of an hour are enough.
-            self.now += HOUR_S if at - self.now > 2 * HOUR_S else ASKED_EVERY_S
+            self.now += ASKED_EVERY_S
             outcomes += self._ask()
         self.now = at
         self._says |= says
