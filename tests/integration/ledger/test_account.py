@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from custom_components.tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
 from custom_components.tunnihind.ledger.ledger import Ledger
 from custom_components.tunnihind.ledger.settled_prices import SettledPrices
-from custom_components.tunnihind.ledger.started_window import StartedWindow, Total, totals_by_day
+from custom_components.tunnihind.ledger.started_window import StartedWindow, Total, begun_pieces, totals_by_day
 from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.settings import Horizon, PlanKind, PlanSettings
+from custom_components.tunnihind.plans.solver import Piece
 from tests.integration.ledger.conftest import DAY_S, PLAN, Life, wavy
 from tests.support.household.timelines import at, line, settled
 
@@ -26,6 +27,23 @@ CAR = PlanSettings(duration_s=3 * HOUR_S, min_piece_s=HOUR_S, energy_kwh=7.0, po
 def run_of(*pieces: tuple[int, int], at_once: int = NIGHT, **more: object) -> StartedWindow:
     window = pieces[0][0], pieces[-1][1]
     return replace(StartedWindow(window=window, pieces=pieces, at_once=at_once), **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("decided", "earlier", "begun"),
+    [
+        ([(0, 4)], [], []),
+        ([(8, 9)], [], []),
+        ([(4, 9)], [], [(6, 9)]),
+        ([(0, 4), (6, 9)], [(1, 4)], [(1, 4), (6, 9)]),
+        ([(0, 4)], [(4, 9)], [(4, 6)]),
+        ([(7, 9)], [(6, 9)], []),
+    ],
+)
+def test_at_six_these_pieces_of_a_window_have_begun(
+    decided: list[Piece], earlier: list[Piece], begun: list[Piece]
+) -> None:
+    assert list(begun_pieces(decided, 6, earlier)) == begun
 
 
 def prices_of(*parts: float) -> SettledPrices:

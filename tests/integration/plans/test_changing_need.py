@@ -1,6 +1,7 @@
 """Plans by energy whose need appears, grows or shrinks after the window has begun, and plans whose duration changes."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from custom_components.tunnihind.household.planner import Planner
 from custom_components.tunnihind.plans.outcome import NoWindow, Window
 from custom_components.tunnihind.plans.plan import PlanStatus
 from custom_components.tunnihind.plans.settings import PlanError
+from custom_components.tunnihind.plans.steering import PlanChange, SteeredPlan
 from custom_components.tunnihind.prices.timeline import Timeline
 from tests.integration.plans.test_switching import change, planner_of, restarted, subentry
 from tests.support.household.timelines import DAY_S, at, line, settled
@@ -219,6 +221,17 @@ def test_a_clock_that_was_ahead_when_the_need_was_said_does_not_prolong_the_wind
     planner = planner_of(CAR)
     change(planner, clock(18) + DAY_S, **need(20))
     assert live(planner, NIGHT, 20, 32) == [(22, 24)]
+
+
+def test_a_change_that_leaves_too_little_time_is_refused_with_both_times_in_minutes() -> None:
+    plan = SteeredPlan({"duration": 60, "earliest": "00:00:00", "deadline": "02:00:00"})
+    assert plan.with_change(PlanChange(values={"duration": 180}), EVENING).settings().duration_s == 3 * HOUR_S
+    with pytest.raises(PlanError, match="no room, needed 180, room 120"):
+        plan.with_change(PlanChange(values={"duration": 180}, must_fit=True), EVENING)
+    with pytest.raises(PlanError, match="no room, needed 60, room 15"):
+        replace(plan, changes={"deadline": "00:15:00", "duration": 15}).with_change(
+            PlanChange(clear=["duration"], must_fit=True), EVENING
+        )
 
 
 def test_the_time_of_a_reading_needs_an_energy() -> None:

@@ -273,6 +273,11 @@ class TestSeveralDaysToChooseFrom:
         asked = self.car(earliest="22:00:00", deadline="06:00:00", days=2, energy=60)
         assert hours(next_outcome(asked, self.PUBLISHED, clock(23)))[0][0] == 23
 
+    def test_a_plan_does_not_wait_for_a_day_whose_known_prices_leave_too_little_time(self) -> None:
+        prices = [0.1 if hour in {20, 21, 22, 23, 44, 45} else 0.3 for hour in range(80)]
+        asked = self.car(deadline="06:00:00", price_cap=11)
+        assert hours(next_outcome(asked, line(settled(NIGHT, prices)), self.EVENING)) == [(21.25, 24)]
+
     def test_a_price_limit_that_shortens_every_day_leaves_none_out(self) -> None:
         asked = self.car(deadline="06:00:00", price_cap=11)
         prices = line(settled(NIGHT, [0.3] * 22 + [0.1] * 2 + [0.3] * 20 + [0.1] * 2 + [0.3] * 2))

@@ -152,6 +152,20 @@ def test_the_figures_of_a_resumed_window_are_of_the_time_before_and_after_the_pa
     assert (ran.average, ran.forecast_share) == (2.0, 0.5)
 
 
+def test_a_plan_switched_off_and_on_at_once_goes_on_unshortened() -> None:
+    timeline = line(settled(NIGHT, [1.0, 3.0, 1.0, *[3.0] * 21]))
+    planner = planner_of({"duration": 120, "split": True, "min_piece": 60})
+    now = NIGHT + 2 * HOUR_S + QUARTER_S
+    for instant in (NIGHT, NIGHT + 2 * HOUR_S):
+        planner.update_outcomes(timeline, instant)
+    for enabled in (False, True):
+        change(planner, now, enabled=enabled)
+        outcome = planner.update_outcomes(timeline, now)["plan"]
+    assert isinstance(outcome, Window)
+    assert outcome.pieces == ((NIGHT, NIGHT + HOUR_S), (NIGHT + 2 * HOUR_S, NIGHT + 3 * HOUR_S))
+    assert not outcome.shortened
+
+
 def test_a_clock_set_back_before_the_span_also_forgets_a_cut_window() -> None:
     timeline = line(settled(NIGHT, [1.0] * 24))
     planner = planner_of({"duration": 120, "earliest": "02:00:00", "deadline": "12:00:00"})

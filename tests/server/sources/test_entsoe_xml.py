@@ -172,9 +172,19 @@ def test_no_document_raises_anything_but_bad_answer(body: bytes) -> None:
         parse_document(body)
 
 
-def test_a_very_deep_document_is_refused() -> None:
-    with pytest.raises(BadAnswer):
-        parse_document(b"<a>" * 50_000 + b"</a>" * 50_000)
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (b"<a>" * 32 + b"</a>" * 32, "document is a a"),
+        (b"<a>" * 33 + b"</a>" * 33, "deeper elements"),
+        (b"<a>" + b"<b/>" * 50 + b"<a>" * 32 + b"</a>" * 33, "deeper elements"),
+        (b"<a>" + b"<b/>" * 249_999 + b"</a>", "document is a a"),
+        (b"<a>" + b"<b/>" * 250_000 + b"</a>", "more or deeper elements"),
+    ],
+)
+def test_a_document_has_at_most_32_levels_and_250_000_elements(body: bytes, problem: str) -> None:
+    with pytest.raises(BadAnswer, match=problem):
+        parse_document(body)
 
 
 def test_recorded_curve(shared: Path) -> None:
