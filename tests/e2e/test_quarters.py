@@ -16,7 +16,6 @@ from tunnihind.core.market import (
     DAY_S,
     HOUR_S,
     QUARTER_S,
-    QUARTERS_SINCE,
     day_end,
     day_start,
     floor_hour,
@@ -81,7 +80,7 @@ async def test_each_quarter_begins_on_time_however_the_clock_jumps(launch: Launc
             assert (body["now"] + fresh + stale) % QUARTER_S == 0
 
 
-async def test_tomorrows_quarters_come_when_they_are_published_however_late(
+async def test_tomorrows_quarters_come_however_late_and_stay_after_a_restart(
     launch: Launch, clock: ShiftedClock
 ) -> None:
     clock.set("2025-12-15T09:20:00Z")
@@ -108,45 +107,6 @@ async def test_tomorrows_quarters_come_when_they_are_published_however_late(
         assert by_start(reply.json()["dayAhead"], "eurKwh")[tomorrow + 5 * QUARTER_S] == round(-0.01234 * 1.22, 4)
         hours, quarters = await server.get_at_once(FORECAST, QUARTERS)
         check_agreement(hours, quarters)
-
-
-@pytest.mark.parametrize(
-    ("day", "quarters"),
-    [
-        pytest.param(date(2025, 10, 26), 100, id="a day of 25 hours"),
-        pytest.param(date(2026, 3, 29), 92, id="a day of 23 hours"),
-        pytest.param(QUARTERS_SINCE, 96, id="the first day of quarters"),
-    ],
-)
-async def test_imported_days_of_any_length_are_served_quarter_by_quarter(
-    launch: Launch, tunnihind: Tunnihind, clock: ShiftedClock, tmp_path: Path, day: date, quarters: int
-) -> None:
-    clock.set(iso_utc(day_end(day) + 9 * HOUR_S + 1200))
-    quotes = made_up_quotes(day - timedelta(days=3), day + timedelta(days=1))
-    imported = await tunnihind("import", "prices", str(write_prices(tmp_path / "prices.csv", quotes)), clock=clock)
-    assert imported.status == 0, imported.errors
-    server = launch("--no-pipeline", clock=clock)
-    reply = await server.until(f"{QUARTERS}?days=3", lambda reply: reply.status == 200)
-    body = reply.json()
-    since = body["now"] - body["now"] % QUARTER_S - 3 * DAY_S
-    served, marks = by_start(body["dayAhead"], "eurMwh"), by_start(body["dayAhead"], "hourly")
-    assert list(served) == list(range(since, day_end(day + timedelta(days=1)), QUARTER_S))
-    assert len([ts for ts in served if day_start(day) <= ts < day_end(day)]) == quarters
-    for ts, price in served.items():
-        is_hourly = ts < day_start(QUARTERS_SINCE)
-        assert marks[ts] == is_hourly
-        assert price == quotes["ee"][floor_hour(ts) if is_hourly else ts]
-    actuals = (await server.get("/api/series?days=3")).json()["actuals"]
-    means = hourly_means(served)
-    assert means == pytest.approx({ts: p for ts, p in by_start(actuals, "eurMwh").items() if ts in means}, abs=0.0101)
-
-
-async def test_a_restart_changes_nothing_of_what_is_served(launch: Launch, clock: ShiftedClock) -> None:
-    clock.set("2025-12-15T09:20:00Z")
-    quotes = made_up_quotes(TODAY - timedelta(days=14), TODAY)
-    async with FakeElering(quotes, now=clock.now) as elering:
-        server = launch("--elering-url", elering.url, "--history-start", "2026", clock=clock)
-        await server.until_ready()
         first = await server.get(f"{QUARTERS}?days=2")
         assert await server.terminate() == 0
     server = launch("--no-pipeline", clock=clock)
@@ -157,14 +117,25 @@ async def test_a_restart_changes_nothing_of_what_is_served(launch: Launch, clock
     assert bodies[0]["forecast"]
 
 
-async def test_an_empty_database_answers_with_nothing_like_the_forecast(launch: Launch) -> None:
-    server = launch("--no-pipeline")
-    await server.until("/healthz", lambda reply: reply.status == 200)
-    hours, quarters = await server.get_at_once(FORECAST, QUARTERS)
-    assert quarters | {"now": 0, "freeUntil": 0} == hours | {"now": 0, "freeUntil": 0}
-    assert (quarters["dayAhead"], quarters["forecast"], quarters["madeAt"]) == ([], [], None)
-    for path in (QUARTERS, f"{QUARTERS}?days=14"):
-        assert (await server.get(path)).status == 200
+async def test_the_quarters_of_an_imported_day_of_25_hours_are_served(
+    launch: Launch, tunnihind: Tunnihind, clock: ShiftedClock, tmp_path: Path
+) -> None:
+    day = date(2025, 10, 26)
+    clock.set(iso_utc(day_end(day) + 9 * HOUR_S + 1200))
+    quotes = made_up_quotes(day - timedelta(days=3), day + timedelta(days=1))
+    imported = await tunnihind("import", "prices", str(write_prices(tmp_path / "prices.csv", quotes)), clock=clock)
+    assert imported.status == 0, imported.errors
+    server = launch("--no-pipeline", clock=clock)
+    reply = await server.until(f"{QUARTERS}?days=3", lambda reply: reply.status == 200)
+    body = reply.json()
+    since = body["now"] - body["now"] % QUARTER_S - 3 * DAY_S
+    served = by_start(body["dayAhead"], "eurMwh")
+    assert list(served) == list(range(since, day_end(day + timedelta(days=1)), QUARTER_S))
+    assert len([ts for ts in served if day_start(day) <= ts < day_end(day)]) == 100
+    assert served == {ts: quotes["ee"][ts] for ts in served}
+    actuals = (await server.get("/api/series?days=3")).json()["actuals"]
+    means = hourly_means(served)
+    assert means == pytest.approx({ts: p for ts, p in by_start(actuals, "eurMwh").items() if ts in means}, abs=0.0101)
 
 
 @pytest.mark.parametrize(
@@ -181,25 +152,3 @@ async def test_the_full_horizon_is_told_and_warned_of_at_a_public_address(
     about = await server.until("/api/about", lambda reply: reply.status == 200)
     assert about.json()["fullHorizon"] is True
     assert server.log.count("--full-horizon is for a private server") == warnings
-
-
-async def test_on_a_private_server_quarters_and_feeds_go_on_to_the_end_of_the_forecast(
-    launch: Launch, clock: ShiftedClock
-) -> None:
-    clock.set("2025-12-15T09:20:00Z")
-    quotes = made_up_quotes(TODAY - timedelta(days=14), TODAY)
-    async with FakeElering(quotes, now=clock.now) as elering:
-        server = launch("--elering-url", elering.url, "--history-start", "2026", "--full-horizon", clock=clock)
-        await server.until_ready()
-        hours, quarters = await server.get_at_once(FORECAST, QUARTERS)
-        assert (quarters["freeUntil"], quarters["gated"]) == (hours["freeUntil"], True)
-        assert hours["forecast"][-1]["ts"] == hours["freeUntil"]
-        last = quarters["forecast"][-1]["ts"]
-        assert last == day_end(TODAY + timedelta(days=7)) - QUARTER_S
-        assert [item["ts"] for item in quarters["forecast"]] == [
-            *range(quarters["forecast"][0]["ts"], last + 1, QUARTER_S)
-        ]
-        for resolution in ("15m", "60m"):
-            feed = (await server.get(f"/api/feeds/evcc?resolution={resolution}")).json()
-            assert feed[-1]["end"] == iso_utc(last + QUARTER_S)
-        assert (await server.get("/api/series")).json()["forecast"][-1]["ts"] == hours["freeUntil"]

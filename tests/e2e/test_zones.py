@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import jsonschema_rs
 import pytest
 
-from tests.support.machine.processes import Launch, Server, Tunnihind
+from tests.support.machine.processes import Launch, Server
 from tests.support.machine.shifted_clock import AFTERNOON, ShiftedClock
 from tunnihind.core.market import MARKETS, ZONES, Zone, vat_rate_at
 
@@ -74,26 +74,3 @@ async def test_each_zone_has_the_whole_server_under_its_name(launch: Launch, clo
     assert len({tuple(feed.values()) for feed in feeds}) == len(ZONES)
     metrics = (await server.get("/metrics")).body.decode()
     assert set(re.findall(r'forecast_age_seconds\{zone="(\w+)"\}', metrics)) == {"EE", "LV", "LT", "FI"}
-
-
-async def test_only_zones_that_are_served_are_there(launch: Launch, clock: ShiftedClock) -> None:
-    clock.set(AFTERNOON)
-    server = launch("--demo", "--zones", "lv,fi", clock=clock)
-    await server.until_ready()
-    assert (await answer_of(server, "/api/about"))["zone"] == "LV"
-    for path in ("/lv/api/about", "/ee/", "/lt/", "/lt/api/v1/forecast"):
-        assert (await server.get(path)).status == 404, path
-    assert 'lang="et"' in (await server.get("/fi?lang=et")).body.decode()
-
-
-@pytest.mark.parametrize(
-    ("zones", "reason"),
-    [
-        ("ee,se", "'se' is not a zone; choose from ee, lv, lt, fi"),
-        ("fi,ee,fi", "'fi' is named twice; name each of ee, lv, lt, fi at most once"),
-    ],
-)
-async def test_a_zone_that_is_unknown_or_named_twice_is_refused(tunnihind: Tunnihind, zones: str, reason: str) -> None:
-    done = await tunnihind("serve", "--zones", zones)
-    assert done.status == 2
-    assert reason in done.errors

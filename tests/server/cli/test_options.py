@@ -94,3 +94,16 @@ def test_covariates_that_the_forecast_does_not_use_are_taken_in_and_told(
     assert "stored:  1 values" in imported.output
     assert (f"not used by the forecast: {name}; it uses <zone>_" in imported.output) is not is_used
     assert (f"not used by the forecast: {name}" in status.output) is not is_used
+
+
+@pytest.mark.parametrize(
+    ("zones", "reason"),
+    [
+        ("ee,se", "'se' is not a zone; choose from ee, lv, lt, fi"),
+        ("fi,ee,fi", "'fi' is named twice; name each of ee, lv, lt, fi at most once"),
+    ],
+)
+def test_a_zone_that_is_unknown_or_named_twice_is_refused(run: Run, zones: str, reason: str) -> None:
+    refused = run("serve", "--zones", zones)
+    assert refused.exit_code == 2
+    assert reason in " ".join(refused.output.split())

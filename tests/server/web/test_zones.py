@@ -115,6 +115,13 @@ async def test_a_server_of_one_zone_shows_no_picker(serve: Serve) -> None:
         assert zones_of(await html_of(server, path)) == {}
 
 
+async def test_only_zones_that_are_served_are_there(serve: Serve) -> None:
+    server = await serve(sample_views.ordinary(), Settings(zones=("lv", "fi")))
+    assert b'"zone":"LV"' in (await server.ask("/api/about")).body
+    for path in ("/lv/api/about", "/ee/", "/lt/", "/lt/api/v1/forecast"):
+        assert (await server.ask(path)).status == 404, path
+
+
 async def test_another_zone_keeps_the_options_but_not_what_a_household_pays_here(serve: Serve) -> None:
     server = await serve(sample_views.ordinary(), Settings(zones=("ee", "lv")))
     html = await html_of(server, "/?lang=et&unit=mwh&theme=dark&period=quarter&package=vork_4&margin=1&price=all")
