@@ -15,6 +15,7 @@ from aiohttp.test_utils import TestServer
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import Template
 
+from tests.support import documents
 from tests.support.api.api_server import HOUR, RunningServer, Serve, with_series
 from tests.support.household.price_readers import EvccTariff, PredbatRates, emhass_steps, eos_prices
 from tests.support.machine.node import run_module
@@ -276,3 +277,12 @@ def test_every_recipe_is_run_somewhere() -> None:
     in_home_assistant = Path(__file__).parents[1] / "integration" / "test_rest_sensor.py"
     source = Path(__file__).read_text() + in_home_assistant.read_text()
     assert [file for file in RECIPE_CLIENTS if f'"{file}"' not in source] == []
+
+
+async def test_the_guides_example_of_price_paths_runs(serve: Serve) -> None:
+    server = await serve()
+    (code,) = (code for kind, code in documents.fences(documents.guide("docs/api")) if kind == "python")
+    code = code.replace("http://localhost:8080", f"http://127.0.0.1:{server.port}")
+    low, _, high, unit = (await run(sys.executable, "-c", code)).split()
+    assert float(low) <= float(high)
+    assert unit == "EUR/MWh"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import SHARED
 from tests.support.machine.processes import Launch, Server, Tunnihind
 from tests.support.markets.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams.elering import csv_quotes
@@ -30,10 +31,10 @@ class History:
     hours: dict[int, float]
 
 
-@pytest.fixture(params=["made up", "real"])
-def history(request: pytest.FixtureRequest, tmp_path: Path) -> History:
-    if request.param == "real":
-        folder = request.getfixturevalue("shared") / "data"
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    """Return real history where there is some, and made-up history elsewhere."""
+    if (folder := SHARED / "data").is_dir():
         files = folder / "prices_hourly.csv", folder / "prices_15min.csv"
         hours = {ts: price for file in files for ts, price in hourly(csv_quotes(file)).items()}
         return History(files, folder / "fi_wind_forecast_asof.csv.gz", hours)

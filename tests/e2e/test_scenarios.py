@@ -1,14 +1,11 @@
 """Price paths from real processes: beside the forecast, over restarts and over a day on which clocks change."""
 
-import asyncio
-import sys
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from tests.support import documents
 from tests.support.machine.processes import Launch, Reply, Tunnihind
 from tests.support.machine.shifted_clock import ShiftedClock
 from tests.support.markets.sample_prices import made_up_quotes, write_prices
@@ -62,16 +59,3 @@ async def test_a_rehearsed_day_of_25_hours_has_paths_over_all_of_them(
     paths = np.array(scenarios["paths"])
     assert np.array_equal(paths[:, first + 2], paths[:, first + 3])
     assert scenarios["ts"][-1] > scenarios["freeUntil"]
-
-
-async def test_the_guides_example_runs(launch: Launch) -> None:
-    server = launch("--demo")
-    await server.until(SCENARIOS, has_paths)
-    (code,) = (code for kind, code in documents.fences(documents.guide("docs/api")) if kind == "python")
-    code = code.replace("http://localhost:8080", server.url)
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
-    output, _ = await process.communicate()
-    assert process.returncode == 0
-    low, _, high, unit = output.decode().split()
-    assert float(low) <= float(high)
-    assert unit == "EUR/MWh"
