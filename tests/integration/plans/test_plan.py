@@ -56,6 +56,20 @@ def test_a_window_that_begins_at_once_is_locked_at_once() -> None:
     assert next_outcome(plan(), Timeline(HOUR_S), clock(3) + 1, found) == found
 
 
+def test_a_window_that_begins_as_its_span_opens_is_kept() -> None:
+    found = window(next_outcome(plan(), line(settled(NIGHT, [0.1] * 24)), NIGHT))
+    assert found.start == NIGHT
+    assert next_outcome(plan(), Timeline(HOUR_S), NIGHT, found) == found
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_a_tolerance_is_compared_with_the_cheapest_window_also_if_its_time_is_over(split: bool) -> None:
+    asked = plan(60, split=split, tolerance=1)
+    prices = line(settled(NIGHT, [0.01, 0.05, 0.035, 0.03, *[0.2] * 20]))
+    assert hours(next_outcome(asked, prices, NIGHT)) == [(0, 1)]
+    assert hours(next_outcome(asked, prices, clock(1))) == [(3, 4)]
+
+
 def test_a_window_has_started_from_its_first_second_on_or_once_it_is_locked() -> None:
     first = window(next_outcome(plan(), TWO_DAYS, NIGHT))
     assert [first.has_started_by(now) for now in (clock(3) - 1, clock(3))] == [False, True]
@@ -120,6 +134,13 @@ def test_a_shortened_window_gets_the_missing_time_when_prices_come() -> None:
     assert (later.shortened, later.locked, later.saving) == (False, True, None)
     assert later.average == round((0.3 + 0.1 + 0.12) / 3, 4)
     assert next_outcome(asked, Timeline(HOUR_S), clock(5), later) == later
+
+
+def test_a_plan_by_price_has_the_figures_of_the_hours_that_were_added() -> None:
+    asked = PlanSettings.from_mapping({"kind": "below", "price_cap": 10})
+    began = next_outcome(asked, line(settled(NIGHT, [0.05])), NIGHT)
+    later = window(next_outcome(asked, line(settled(NIGHT, [0.05, 0.06, 0.07, *[0.2] * 21])), clock(0.5), began))
+    assert (hours(later), later.average, later.locked) == ([(0, 3)], 0.06, True)
 
 
 def test_missing_time_is_added_without_a_gap_if_that_is_cheapest() -> None:
@@ -274,7 +295,7 @@ class TestSeveralDaysToChooseFrom:
         assert hours(next_outcome(asked, self.PUBLISHED, clock(23)))[0][0] == 23
 
     def test_a_plan_does_not_wait_for_a_day_whose_known_prices_leave_too_little_time(self) -> None:
-        prices = [0.1 if hour in {20, 21, 22, 23, 44, 45} else 0.3 for hour in range(80)]
+        prices = [0.1 if hour in {20, 21, 22, 23, 44, 45} else 0.3 for hour in range(78)]
         asked = self.car(deadline="06:00:00", price_cap=11)
         assert hours(next_outcome(asked, line(settled(NIGHT, prices)), self.EVENING)) == [(21.25, 24)]
 

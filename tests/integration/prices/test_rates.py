@@ -132,6 +132,17 @@ def test_an_entry_is_old_a_year_after_it_was_read() -> None:
     assert entry.is_old_on(date(2027, 11, 21))
 
 
+def test_a_part_has_the_rate_of_the_day_from_the_table_while_a_row_of_fees_follows_it() -> None:
+    tariff = Tariff(rows=[TariffRow(valid_from=date(2026, 6, 1), package=Package.VORK_2, parts_from_table=FOLLOWED)])
+    assert tariff.table_rates(date(2026, 5, 31)) == tariff.table_rates(date.min) == {}
+    rates = tariff.table_rates(date(2026, 6, 1))
+    assert rates.keys() == FOLLOWED
+    assert rates[Part.NETWORK] in NETWORK_RATES[Package.VORK_2]
+    assert all(rates[part] in FEE_RATES[part] for part in FEE_RATES)
+    assert tariff.outdated_parts(date(2026, 5, 31)) == ()
+    assert set(tariff.outdated_parts(date(2028, 12, 1))) == FOLLOWED
+
+
 def test_before_the_table_begins_the_nearest_entry_is_the_first() -> None:
     entries = FEE_RATES[Part.EXCISE]
     assert not any(entry.applies_on(date(2020, 1, 1)) for entry in entries)
