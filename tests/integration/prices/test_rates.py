@@ -139,7 +139,7 @@ def test_a_part_has_the_rate_of_the_day_from_the_table_while_a_row_of_fees_follo
     assert rates.keys() == FOLLOWED
     assert rates[Part.NETWORK] in NETWORK_RATES[Package.VORK_2]
     assert all(rates[part] in FEE_RATES[part] for part in FEE_RATES)
-    assert tariff.outdated_parts(date(2026, 5, 31)) == ()
+    assert tariff.outdated_parts(date(2026, 5, 31)) == tariff.outdated_parts(date(2026, 12, 31)) == ()
     assert set(tariff.outdated_parts(date(2028, 12, 1))) == FOLLOWED
 
 
