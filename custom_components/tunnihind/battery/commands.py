@@ -100,7 +100,6 @@ def commands_for(battery: Battery, steps: Steps, stored_kwh: float, course: Cour
     has_same_worth = np.append(True, ~np.logical_or.accumulate(is_empty | is_full)[:-1])
     stores = has_same_worth & (course.worth_now * one_way > steps.selling) & (steps.use_kw < 0).any()
     covers = has_same_worth & (course.worth_now < (steps.buying - battery.wear) * one_way)
-    covers &= starts > battery.lowest_kwh + _TOLERANCE_KWH
     by_step = zip(course.power_kw, steps.use_kw, starts, steps.hours, stores, covers, strict=True)
     return tuple(_command(battery, *map(float, values)) for values in by_step)
 

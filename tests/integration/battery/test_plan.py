@@ -187,6 +187,14 @@ def test_stored_energy_that_jumps_is_planned_from_what_is(stored_kwh: float) -> 
     assert plan.course.stored_kwh.min() >= 1.0
 
 
+@pytest.mark.parametrize(("stored_kwh", "action", "power_kw"), [(1.0, Action.HOLD, 0.0), (1.5, Action.DISCHARGE, 0.5)])
+def test_a_kept_plan_never_empties_the_reserve(stored_kwh: float, action: Action, power_kw: float) -> None:
+    """The last plan covers the use in this hour, with up to 2 kW."""
+    last = plan_of(CHEAP_THEN_DEAR)
+    plan = plan_of(later(CHEAP_THEN_DEAR, 4), stored_kwh, last=last, threshold=NEVER)
+    assert (plan.action, plan.power_kw) == (action, power_kw)
+
+
 def test_a_plan_that_would_miss_its_target_changes_at_any_threshold() -> None:
     last = plan_of(CHEAP_THEN_DEAR)
     target = Target(NIGHT + 6 * HOUR_S, 9.0)
