@@ -103,17 +103,25 @@ async def test_without_a_plan_the_sun_is_stored_at_the_power_set_before(home: Ho
 
 
 @rings_between_steps
-@pytest.mark.parametrize("blueprint", ["follow_battery_by_mode", "follow_battery_by_power"])
-async def test_a_plan_that_is_away_ends_its_command_after_five_minutes(home: Home, blueprint: str) -> None:
-    inputs = by_mode() if blueprint == "follow_battery_by_mode" else {"action": ACTION, "power": POWER}
-    await use(home, blueprint, inputs)
+async def test_a_plan_that_is_away_for_five_minutes_leaves_the_inverter_storing_sun(home: Home) -> None:
+    await use(home, "follow_battery_by_mode", by_mode())
     await say(home, "sell", 3.2)
     await say(home, "unavailable")
-    told = lambda: (home.hass.states.get(MODE).state, *figures(home, POWER))  # type: ignore[union-attr]  # noqa: E731
     await home.at(home.now + 299)
-    assert told() in {(MODES["sell"], 7.0), ("Off", -3200.0)}
+    assert home.hass.states.is_state(MODE, MODES["sell"])
     await home.at(home.now + 2)
-    assert told() in {(MODES["store_sun"], 7.0), ("Off", 0.0)}
+    assert home.hass.states.is_state(MODE, MODES["store_sun"])
+
+
+@rings_between_steps
+async def test_a_plan_that_is_away_for_five_minutes_lets_the_battery_rest(home: Home) -> None:
+    await use(home, "follow_battery_by_power", {"action": ACTION, "power": POWER})
+    await say(home, "sell", 3.2)
+    await say(home, "unavailable")
+    await home.at(home.now + 299)
+    assert figures(home, POWER) == [-3200]
+    await home.at(home.now + 2)
+    assert figures(home, POWER) == [0]
 
 
 async def test_an_inverter_that_was_away_gets_the_present_mode(home: Home) -> None:
