@@ -124,7 +124,10 @@ def test_no_advice_is_given_where_no_three_hours_ahead_are_known() -> None:
 
 
 FINDER = """
-globalThis.document = { createElement: () => ({ parts: [], append(...parts) { this.parts.push(...parts); } }) };
+globalThis.document = {
+  createElement: () => ({ parts: [], append(...parts) { this.parts.push(...parts); } }),
+  querySelectorAll: () => [],
+};
 const { Finder } = await import("FOLDER/finder.js");
 const { Wording } = await import("FOLDER/wording.js");
 const [data, step, listed, instants] = CASE;
