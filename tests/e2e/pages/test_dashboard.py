@@ -139,6 +139,13 @@ async def test_the_legend_shows_all_that_is_in_the_chart_at_any_width(
             assert await legend.evaluate(cut) == 0
 
 
+async def test_a_wide_screen_shows_each_notice_once(browser: Browser, serve: Serve) -> None:
+    async with open_page(browser, address_of(await serve(mode="demo"))) as seen:
+        page = await seen.show()
+        shown = page.locator("#notices .notice").filter(visible=True)
+        await expect(shown).to_have_text(["Demo: the market is simulated, no price is real."])
+
+
 async def test_the_keyboard_walks_from_hour_to_hour(watched_page: WatchedPage, server: RunningServer) -> None:
     page = await watched_page.show()
     chart = page.get_by_role("slider", name="Prices and forecast")

@@ -8,7 +8,7 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.support.api.api_server import HOUR, RunningServer, Serve, make_view, with_series
 from tests.support.pages import sample_views
-from tests.support.pages.browser import FONT_PACKAGES, PHONE, address_of, chromium, fonts_of, open_page
+from tests.support.pages.browser import FONT_PACKAGES, PHONE, address_of, chromium_with_font, open_page
 from tunnihind.api.served_data import Percentiles
 from tunnihind.core.market import HOUR_S
 from tunnihind.web.options import LANGUAGES
@@ -21,19 +21,9 @@ async def test_a_phone_shows_all_of_it_without_scrolling_sideways(browser: Brows
             assert await page.evaluate("document.documentElement.scrollWidth") <= 390, path
 
 
-@pytest.fixture(params=FONT_PACKAGES)
-def font(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def browser_of_font(font: str) -> AsyncIterator[Browser]:
-    """Return a browser that draws all text in one font. Skip the test if the machine lacks the font."""
-    async with chromium(font=font) as browser:
-        async with open_page(browser, "") as seen:
-            await seen.page.set_content("<p>Hind</p>")
-            if await fonts_of(seen.page, "p") != {font}:
-                pytest.skip(f"needs the font {font}: Debian's package {FONT_PACKAGES[font]}")
+@pytest_asyncio.fixture(params=FONT_PACKAGES, loop_scope="session")
+async def browser_of_font(request: pytest.FixtureRequest) -> AsyncIterator[Browser]:
+    async with chromium_with_font(request.param) as browser:
         yield browser
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -11,13 +10,13 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.support.api.api_server import HOUR, RunningServer, Serve
 from tests.support.pages import sample_views
-from tests.support.pages.browser import address_of, cents, chromium, open_page
+from tests.support.pages.browser import FONT_PACKAGES, address_of, cents, chromium_with_font, open_page
 from tunnihind.api.served_data import ServedData
 from tunnihind.core.market import HOUR_S
 from tunnihind.web.options import LANGUAGES
 
-FONTS: Final = ["DejaVu Sans", "Liberation Sans", "Noto Sans", "DejaVu Sans Mono"]
-"""These are in Debian's fonts-dejavu-core, fonts-liberation and fonts-noto-core. Few people read in the last one."""
+FONTS: Final = [*FONT_PACKAGES, "DejaVu Sans Mono"]
+"""Few people read in the last one."""
 
 SIZES: Final = [
     (300, 200),
@@ -30,13 +29,6 @@ SIZES: Final = [
     (600, 400),
     (900, 600),
 ]
-
-ONLY_FONT: Final = """<?xml version="1.0"?>
-<fontconfig>
-  <include>/etc/fonts/fonts.conf</include>
-  <match target="pattern"><edit name="family" mode="assign" binding="strong"><string>{font}</string></edit></match>
-</fontconfig>
-"""
 
 STICKING_OUT: Final = """() => [...document.querySelectorAll("body *")]
   .filter((element) => element.checkVisibility() && !element.closest(".unseen"))
@@ -60,27 +52,9 @@ CUT: Final = """() => [...document.querySelectorAll(".now > *, .level > *, .now 
 
 
 @pytest_asyncio.fixture(params=FONTS, loop_scope="session")
-async def browser_with_font(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Browser]:
-    """Return a browser on a machine that has a single font."""
-    file = tmp_path / "fonts.conf"
-    file.write_text(ONLY_FONT.format(font=request.param))
-    async with chromium({"FONTCONFIG_FILE": str(file)}) as browser:
-        page = await browser.new_page()
-        assert await fonts_of(page) == {request.param}, f"needs the font {request.param}"
-        await page.close()
+async def browser_with_font(request: pytest.FixtureRequest) -> AsyncIterator[Browser]:
+    async with chromium_with_font(request.param) as browser:
         yield browser
-
-
-async def fonts_of(page: Page) -> set[str]:
-    """Return the fonts that really draw the pages' own font families."""
-    await page.set_content("<p style='font-family: Inter, system-ui, sans-serif'>Elekter 12,34</p>")
-    devtools = await page.context.new_cdp_session(page)
-    await devtools.send("DOM.enable")
-    await devtools.send("CSS.enable")
-    document = await devtools.send("DOM.getDocument")
-    found = await devtools.send("DOM.querySelector", {"nodeId": document["root"]["nodeId"], "selector": "p"})
-    used = await devtools.send("CSS.getPlatformFontsForNode", {"nodeId": found["nodeId"]})
-    return {font["familyName"] for font in used["fonts"]}
 
 
 async def resize(page: Page, width: int, height: int) -> None:
@@ -212,6 +186,17 @@ async def test_whoever_embeds_it_chooses_colours_and_language(
         ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (sum(map(int, re.findall(r"\d+", ground))) < 200) is dark
         await expect(page.get_by_role("link", name="Kõik hinnad")).to_be_visible()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_its_legend_names_the_forecast_at_any_width_with_room_for_it(
+    browser: Browser, server: RunningServer, lang: str
+) -> None:
+    async with open_page(browser, address_of(server)) as seen:
+        page = await seen.show(f"/?embed=1&lang={lang}")
+        for width in (360, 600, 900):
+            await resize(page, width, 360)
+            await expect(page.locator("[data-shows=forecast]")).to_be_in_viewport(ratio=1)
 
 
 async def test_without_javascript_it_fits_too_and_names_the_days(browser: Browser, server: RunningServer) -> None:

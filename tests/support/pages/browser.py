@@ -77,6 +77,18 @@ async def chromium(
             await browser.close()
 
 
+@asynccontextmanager
+async def chromium_with_font(font: str) -> AsyncIterator[Browser]:
+    """Return a browser that draws all text in one font. Skip the test if the machine lacks the font."""
+    async with chromium(font=font) as browser:
+        page = await browser.new_page()
+        await page.set_content("<p>Hind</p>")
+        if await fonts_of(page, "p") != {font}:
+            pytest.skip(f"needs the font {font}: Debian's packages {', '.join(FONT_PACKAGES.values())}")
+        await page.close()
+        yield browser
+
+
 async def fonts_of(page: Page, selector: str) -> set[str]:
     """Return the families of the fonts in which an element's text is drawn."""
     devtools = await page.context.new_cdp_session(page)
