@@ -3,13 +3,16 @@
 import json
 from dataclasses import replace
 from datetime import date, timedelta
+from io import BytesIO
 from itertools import combinations
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support import documents
 from tests.support.api.api_server import HOUR, RunningServer, make_run, make_view
 from tests.support.clocks import StillClock
 from tunnihind.api.answers import forecast_response
@@ -163,3 +166,16 @@ def test_the_longest_answer_is_smaller_than_a_page() -> None:
     snapshot.replace_data(make_view({HOUR: 80.0}, make_run(levels.tolist())))
     assert len(snapshot.scenarios_answer("identity").body) < 80_000
     assert len(snapshot.scenarios_answer(coding_for_field("gzip")).body) < 40_000
+
+
+def test_the_guides_example_of_paths_takes_three_hours_without_a_published_price(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    view = make_view({HOUR + n * HOUR_S: 80.0 for n in range(5)}, make_run([50.0] * 20))
+    answer = scenarios_response(view, HOUR, SETTINGS)
+    means = sorted(sum(path[4:7]) / 3 for path in answer.paths)
+    assert means[2] < means[-3]
+    monkeypatch.setattr("urllib.request.urlopen", lambda _: BytesIO(msgspec.json.encode(answer)))
+    [example] = [code for code in documents.blocks("python") if "api/v1/scenarios" in code]
+    exec(example, {})  # noqa: S102  our own guide
+    assert capsys.readouterr().out == f"{means[2]:.2f} to {means[-3]:.2f} EUR/MWh\n"
