@@ -216,7 +216,8 @@ export class Wording extends Clock {
   /** The text of a forecast's interval, or "" for a published price. @param {Period} period */
   intervalText({ low, high }) {
     if (low === null || high === null) return "";
-    return this.say("likely", { band: this.priceText(low) + (low < 0 || high < 0 ? " … " : "–") + this.priceText(high) });
+    const lower = this.priceText(low);
+    return this.say("likely", { band: lower + (lower.startsWith("\u2212") ? " … " : "–") + this.priceText(high) });
   }
 
   /** The time of day. The time zone is added in the hour that comes twice in autumn. @param {number} ts */
@@ -671,6 +672,7 @@ text.forecast { fill: color-mix(in oklab, var(--accent) 65%, var(--ink)); }
 .foot { align-items: center; min-height: 32px; }
 @container (max-width: 240px) { .earlier, .later { display: none; } }
 @container (min-width: 275px) { .readout > .price { flex-wrap: nowrap; } }
+@container (max-width: 274px) { :not(.compact) > .readout .level { flex-basis: 100%; } }
 .legend i { width: 18px; height: 10px; background: linear-gradient(var(--median) 0 0) center / 100% 2px no-repeat var(--likely); }
 .legend .sold { background: repeating-linear-gradient(90deg, var(--sold) 0 5px, transparent 5px 8px) center / 100% 2px no-repeat; }
 .moves { display: flex; margin-inline-start: auto; }

@@ -104,6 +104,15 @@ async def test_page_and_card_write_the_same_prices_and_tell_repeated_hours_apart
     assert dict(zip(REPEATED_HOUR, repeated, strict=True)) == REPEATED_HOUR
 
 
+async def test_the_card_joins_a_range_with_an_ellipsis_only_after_a_written_minus() -> None:
+    code = CARD_WORDING.partition("console.log")[0] + (
+        "console.log(JSON.stringify(prices.map(([low, high]) => wording.intervalText({{ low, high }}))));"
+    )
+    asked = ["en", [[-0.00004, 0.03], [0.0, 0.03], [-0.0123, 0.03]], []]
+    found = json.loads(await run_module(code.format(module=CARD.as_uri()), json.dumps(asked)))
+    assert found == ["Forecast 0.00–3.00", "Forecast 0.00–3.00", "Forecast −1.23 … 3.00"]
+
+
 async def test_the_page_knows_private_addresses_as_the_settings_do() -> None:
     asked = f"""
     import {{ isPrivateHost }} from "{STATIC}/address.js";
