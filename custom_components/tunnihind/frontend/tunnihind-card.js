@@ -1098,7 +1098,7 @@ const cardClass = (Base) => class extends Base {
     if (found.best === "either") return wording.say("noWait");
     const [less, more] = [found.later, found.atOnce].sort((one, other) => one - other).map((price) => wording.priceText(price));
     const when = found.best === "now" ? wording.say("now") : wording.dayAndTime(found.start, now);
-    return wording.say("start", { when: when.toLowerCase(), less, more, unit: wording.unit });
+    return wording.say("start", { when: when[0].toLowerCase() + when.slice(1), less, more, unit: wording.unit });
   }
 
   /**
