@@ -6,7 +6,7 @@ updates the entities. The entities are also updated every quarter-hour and at th
 server doesn't answer. Prices and plans use the time of the config entry's `EntryClock`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -96,6 +96,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             self.clock,
             lambda: self.ledger,
             lambda: self.paid_price_calculator,
+            self._async_selling_prices_of,
+            lambda: self.battery_planner.settings,
             self.async_update_listeners,
         )
         self._shown_problems: list[Problem] = []
@@ -143,6 +145,24 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
 
     def _history(self, step_s: int) -> MarketHistory:
         return MarketHistory(partial(self.client.settled_prices_of_month, step_s=step_s, zone=self.zone), self.zone)
+
+    async def _async_selling_prices_of(self, hours: Sequence[int]) -> dict[int, tuple[float, ...]]:
+        """Return the selling prices of each hour's periods of `SHORTEST_STEP_S`.
+
+        Hours with an unknown price are left out. `hours` are the starts of the hours in UTC seconds, in chronological
+        order. Raises TunnihindError if a request fails.
+        """
+        contract = self.selling_contract
+        if contract is None or not hours:
+            return {}
+        step_s = contract.resolution.step_s
+        settled = await self._history(step_s).prices_between(hours[0], hours[-1] + HOUR_S)
+        periods = {hour: [at - at % step_s for at in range(hour, hour + HOUR_S, SHORTEST_STEP_S)] for hour in hours}
+        return {
+            hour: tuple(contract.price(settled[start], start) for start in starts)
+            for hour, starts in periods.items()
+            if all(start in settled for start in starts)
+        }
 
     @property
     def _needs_quarters(self) -> bool:
@@ -294,8 +314,15 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         )
         self.selling_prices = replace(self.prices, timeline=lines.selling, level_prices=lines.selling)
         self.battery_planner.async_update_prices(now, lines.buying, lines.selling if self.selling_contract else None)
-        self.ledger.keep_only_plans(plans_of(self.config_entry))
+        self.ledger.keep_only(self.config_entry.subentries)
         self.ledger.update(self.planner.settings, self.prices.outcomes, lines.buying, now)
+        self.ledger.update_batteries(
+            self.battery_planner.settings,
+            [id_ for id_, battery in self.battery_planner.batteries.items() if battery.enabled],
+            lines.buying,
+            lines.selling if self.selling_contract else None,
+            now,
+        )
         self._ledger_completer.async_look_for_missing_data(now)
         self._shown_problems = problems(self.prices, self.server_status)
         self._save_if_changed()

@@ -284,7 +284,8 @@ def add_plan_entities[Description: EntityDescription](
     """Add the plans' entities for `descriptions`, now and after each change of the plans.
 
     A plan gets only the entities for which `has_entity` is true. `make_entity` makes an entity for a plan and a
-    description. With another `subentries_of`, the entities are those of other subentries, such as batteries.
+    description. With another `subentries_of`, the entities are those of other subentries, such as batteries, and each
+    gets all of them.
     """
     added: set[tuple[str, str]] = set()
 
@@ -292,7 +293,11 @@ def add_plan_entities[Description: EntityDescription](
         nonlocal added
         had, added = added, set()
         for plan in sorted(subentries_of(entry).values(), key=lambda plan: plan.subentry_id):
-            fitting = {(plan.subentry_id, one.key): one for one in descriptions if has_entity(plan.data, one.key)}
+            fitting = {
+                (plan.subentry_id, one.key): one
+                for one in descriptions
+                if subentries_of is not plans_of or has_entity(plan.data, one.key)
+            }
             new = [make_entity(entry.runtime_data, plan, one) for place, one in fitting.items() if place not in had]
             if new:
                 async_add_entities(new, config_subentry_id=plan.subentry_id)

@@ -6,7 +6,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entities.account_sensor import ACCOUNT_SENSORS, AccountSensor
+from .entities.account_sensor import ACCOUNT_SENSORS, SAVED_BY_BATTERY, AccountSensor, BatteryAccountSensor
 from .entities.battery_sensor import BATTERY_SENSORS, BatterySensor
 from .entities.data_sensor import DIAGNOSTIC_SENSORS, DiagnosticSensor, ForecastSavingSensor
 from .entities.plan_sensor import (
@@ -55,3 +55,4 @@ async def async_setup_entry(
     add_plan_entities(entry, async_add_entities, WindowTimeSensor, WINDOW_TIME_SENSORS)
     add_plan_entities(entry, async_add_entities, AccountSensor, ACCOUNT_SENSORS)
     add_plan_entities(entry, async_add_entities, BatterySensor, BATTERY_SENSORS, batteries_of)
+    add_plan_entities(entry, async_add_entities, BatteryAccountSensor, [SAVED_BY_BATTERY], batteries_of)

@@ -29,8 +29,8 @@ class StoredState:
 
     The keys of `outcomes`, `ran` and `steered` are the ids of the plans' subentries. `outcomes` contains the decisions
     about the plans. `ran` contains the windows that have begun, until two weeks after their end. `steered` contains
-    the plans themselves. `ledger` contains the accounts of the plans and the household's settled prices, as JSON
-    values. `batteries` contains the batteries, by the ids of their subentries.
+    the plans themselves. `ledger` contains the accounts of the plans and batteries, and the household's settled prices,
+    as JSON values. `batteries` contains the batteries, by the ids of their subentries.
     """
 
     server: str | None = None
@@ -51,7 +51,7 @@ class StoredState:
         """
         if server == self.server:
             return self
-        ledger = {name: kept for name, kept in self.ledger.items() if name != "prices"}
+        ledger = {name: kept for name, kept in self.ledger.items() if name not in {"prices", "selling_prices"}}
         return StoredState(
             server=server,
             outcomes=self.outcomes,

@@ -1,4 +1,4 @@
-"""Sensors that show the costs and the savings of a plan's windows so far.
+"""Sensors that show the costs and the savings of a plan's windows, and of a battery, so far.
 
 The sensors of all-time sums have the state class "total", not "total increasing", because the sums can fall. For
 example, a window may turn out more expensive than an immediate start of the device.
@@ -19,6 +19,7 @@ from ..const import EUR, EUR_PER_KWH
 from ..core.market import Market, rounded_price
 from ..entity import Attributes, PlanSensorWithoutPrice, ValueDescription, utc_datetime
 from ..ledger.account import Account
+from ..ledger.battery_account import BatteryAccount
 from ..ledger.started_window import Amounts, Total
 from ..plans.saving import Saving
 from ..prices.days import iso_bounds
@@ -203,3 +204,49 @@ class AccountSensor(PlanSensorWithoutPrice[AccountNow]):
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None
         return utc_datetime(self.subject.account.since)
+
+
+def _saved_by_battery(account: BatteryAccount) -> float | None:
+    return None if account.missing and not account.total.hours else _rounded_eur(account.total.saved)
+
+
+def _battery_attributes(account: BatteryAccount) -> Attributes:
+    total = account.total
+    return {
+        "without_battery": _rounded_eur(total.without_battery),
+        "paid": _rounded_eur(total.paid),
+        "wear": _rounded_eur(total.wear),
+        "charged": round(total.charged, _KWH_DECIMALS),
+        "discharged": round(total.discharged, _KWH_DECIMALS),
+        "hours": round(total.hours, _HOUR_DECIMALS),
+        "hours_without_reading": round(total.unread_h, _HOUR_DECIMALS),
+        **({"missing": list(account.missing)} if account.missing else {}),
+    }
+
+
+SAVED_BY_BATTERY: Final = ValueDescription(
+    key="saved_total",
+    device_class=SensorDeviceClass.MONETARY,
+    native_unit_of_measurement=EUR,
+    suggested_display_precision=2,
+    state_class=SensorStateClass.TOTAL,
+    value_fn=_saved_by_battery,
+    attributes_fn=_battery_attributes,
+)
+
+
+class BatteryAccountSensor(PlanSensorWithoutPrice[BatteryAccount]):
+    """A sensor for what a battery has saved so far. Without the needed meters, it has no value."""
+
+    @property
+    @override
+    def subject(self) -> BatteryAccount | None:
+        return self.coordinator.ledger.battery_accounts.get(self.plan_id)
+
+    @property
+    @override
+    def last_reset(self) -> datetime | None:
+        """The time at which the sensor's sum began at zero, as in `AccountSensor`."""
+        if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
+            return None
+        return utc_datetime(self.subject.since)

@@ -4,7 +4,7 @@ The meters and the sun's forecast are those of the Energy dashboard, unless the 
 guessed: what can't be read raises `NotKnown` with the reason.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -23,13 +23,18 @@ from homeassistant.util.unit_conversion import EnergyConverter
 from ..battery.settings import METERS, PERCENT, BatterySettings
 from ..const import LOGGER
 from ..core.market import DAY_S, HOUR_S, QUARTER_S, WEEK_S, floor_hour
-from ..past.recorder import energy_by_hour, has_recorder
+from ..ledger.battery_account import GridEnergy
+from ..past.meter import energy_by_period
+from ..past.recorder import billed_stretches, energy_by_hour, has_recorder
+from ..plans.solver import Piece
 
 _PAST_S: Final = 4 * WEEK_S
 # A battery may show slightly more energy than its usable capacity.
 _MOST_STORED_PART: Final = 1.05
 _WH_PER_KWH: Final = 1_000
 _IMPORT, _EXPORT, _SUN, _CHARGE, _DISCHARGE = METERS
+# The meters of `GridEnergy`, in the order of its fields.
+_GRID_METERS: Final = (_IMPORT, _EXPORT, _CHARGE, _DISCHARGE)
 # How the home's load follows from its meters.
 _SIGNS: Final[Mapping[str, int]] = {_IMPORT: 1, _SUN: 1, _DISCHARGE: 1, _EXPORT: -1, _CHARGE: -1}
 
@@ -107,7 +112,7 @@ class HomeEnergyReader:
 
         `sells` says whether the household sells electricity. Raises NotKnown if the load or the sun is not known.
         """
-        sources = await self._energy_sources()
+        sources = await _energy_sources(self._hass)
         meters = _meters(sources, settings)
         has_sun = bool(meters[_SUN] or settings.sun_forecast)
         forecast = await self._sun_forecast(sources, settings, now) if has_sun else {}
@@ -115,19 +120,11 @@ class HomeEnergyReader:
         if settings.load is not None:
             past_load = await self._past_energy([settings.load], now)
         else:
-            needed = {_IMPORT: True, _EXPORT: has_sun or sells, _SUN: has_sun, _CHARGE: True, _DISCHARGE: True}
-            if missing := [name for name in METERS if needed[name] and not meters[name]]:
-                raise NotKnown(NoPlanReason.NO_LOAD, missing)
+            _check_meters(meters, METERS, has_sun=has_sun, sells=sells)
             past_load = await self._past_load(meters, now)
         if not past_load:
             raise NotKnown(NoPlanReason.NO_LOAD)
         return HomeEnergy(past_load, past_sun, forecast)
-
-    async def _energy_sources(self) -> list[dict[str, Any]]:
-        if ENERGY not in self._hass.config.components:
-            return []
-        preferences: Any = (await async_get_manager(self._hass)).data
-        return list(preferences["energy_sources"]) if preferences else []
 
     async def _sun_forecast(
         self, sources: Iterable[Mapping[str, Any]], settings: BatterySettings, now: int
@@ -185,6 +182,53 @@ class HomeEnergyReader:
             self._past = {key: known for key, known in self._past.items() if key[1] == end}
             self._past[meter, end] = await energy_by_hour(self._hass, meter, end - _PAST_S, end)
         return self._past[meter, end]
+
+
+async def read_grid_energy(
+    hass: HomeAssistant, settings: BatterySettings, periods: Sequence[Piece], *, sells: bool
+) -> dict[Piece, GridEnergy | None]:
+    """Return what the meters of the grid and of the battery counted in periods on Home Assistant's clock.
+
+    A period in which a meter has no certain reading gets None. Periods before a meter's first reading are left out.
+    Raises NotKnown if a meter is missing or has no reading at all.
+    """
+    meters = _meters(await _energy_sources(hass), settings)
+    has_sun = bool(meters[_SUN] or settings.sun_forecast)
+    _check_meters(meters, _GRID_METERS, has_sun=has_sun, sells=sells)
+    if not periods or not has_recorder(hass):
+        return {}
+    since, until = min(start for start, _ in periods), max(end for _, end in periods)
+    covered, counted, silent = set(periods), [], []
+    for name in _GRID_METERS:
+        sums = dict.fromkeys(periods, 0.0)
+        for meter in meters[name]:
+            stretches = await billed_stretches(hass, meter, since, until)
+            energy = energy_by_period(stretches, periods)
+            sums = {period: kwh + energy[period] for period, kwh in sums.items() if period in energy}
+            covered = {period for period in covered if stretches and stretches[0].start <= period[0]}
+            if not stretches:
+                silent.append(name)
+        counted.append(sums)
+    if silent:
+        raise NotKnown(NoPlanReason.NO_LOAD, silent)
+    return {
+        period: GridEnergy(*(sums[period] for sums in counted)) if all(period in sums for sums in counted) else None
+        for period in covered
+    }
+
+
+async def _energy_sources(hass: HomeAssistant) -> list[dict[str, Any]]:
+    if ENERGY not in hass.config.components:
+        return []
+    preferences: Any = (await async_get_manager(hass)).data
+    return list(preferences["energy_sources"]) if preferences else []
+
+
+def _check_meters(meters: Mapping[str, Collection[str]], names: Iterable[str], *, has_sun: bool, sells: bool) -> None:
+    """Raise NotKnown if one of the meters `names` is missing that the home needs."""
+    needed = {_IMPORT: True, _EXPORT: has_sun or sells, _SUN: has_sun, _CHARGE: True, _DISCHARGE: True}
+    if missing := [name for name in names if needed[name] and not meters[name]]:
+        raise NotKnown(NoPlanReason.NO_LOAD, missing)
 
 
 def _meters(sources: Iterable[Mapping[str, Any]], settings: BatterySettings) -> dict[str, list[str]]:

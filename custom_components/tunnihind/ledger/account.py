@@ -16,13 +16,13 @@ from ..prices.timeline import Timeline
 from .settled_prices import SettledPrices
 from .started_window import NO_TOTAL, StartedWindow, Total, begun_pieces, totals_by_day
 
-# For at least 48 hours after a window's end, corrected prices and late meter readings change the window's figures.
-_CORRECTABLE_S: Final = 48 * HOUR_S
+CORRECTABLE_S: Final = 48 * HOUR_S
+"""For at least this long after a window's end, corrected prices and late meter readings change its figures."""
 # If the clock is at most 12 hours behind the time until which the newest window has run, the clock counts as wrong: a
 # computer without a battery for its clock starts with an old time, until the network sends the right time.
 _MAX_CLOCK_ERROR_S: Final = 12 * HOUR_S
-# From fourteen days after a window's end on, the window's figures no longer change, even if prices are missing.
-_GIVE_UP_AFTER_S: Final = 14 * 24 * HOUR_S
+GIVE_UP_AFTER_S: Final = 14 * 24 * HOUR_S
+"""From this long after a window's end on, its figures no longer change, even if prices are missing."""
 # This many of the newest days with windows have separate totals. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
 
@@ -244,7 +244,7 @@ class Account:
         for started in list(self.windows):
             age_s = now - started.end
             complete = not prices.hours_without_price(*started.needed_price_range(prices.zone))
-            if age_s < _CORRECTABLE_S or (age_s < _GIVE_UP_AFTER_S and not complete):
+            if age_s < CORRECTABLE_S or (age_s < GIVE_UP_AFTER_S and not complete):
                 continue
             found = self._totals_of(started)
             total = sum(found.values(), start=NO_TOTAL)

@@ -8,20 +8,23 @@ right can turn out up to a day later, so the readings of a day are read again an
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import EVENT_RECORDER_5MIN_STATISTICS_GENERATED
 from homeassistant.core import Event, HomeAssistant, callback
 
+from ..battery.settings import BatterySettings
 from ..client.clock import EntryClock
 from ..const import LOGGER
 from ..core.market import HOUR_S, SHORTEST_STEP_S
 from ..errors import TunnihindError
+from ..household.home_energy import NotKnown, read_grid_energy
 from ..past.meter import energy_by_slice
 from ..past.paid_prices import PaidPriceCalculator, split_left_out
 from ..past.recorder import has_recorder, measured_stretches
+from .battery_account import BatteryAccount
 from .ledger import Ledger
 
 
@@ -29,7 +32,9 @@ class LedgerCompleter:
     """Adds missing readings and prices to the ledger in the background.
 
     When readings or prices have been added, `on_found` is called. `ledger` returns the present ledger.
-    `paid_price_calculator` returns a `PaidPriceCalculator` with the household's present tariff.
+    `paid_price_calculator` returns a `PaidPriceCalculator` with the household's present tariff. `selling_prices_of`
+    returns the selling prices of hours, as `SettledPrices.add_hour_prices` takes them. `batteries` returns the
+    settings of all batteries by id.
     """
 
     def __init__(
@@ -39,6 +44,8 @@ class LedgerCompleter:
         clock: EntryClock,
         ledger: Callable[[], Ledger],
         paid_price_calculator: Callable[[], PaidPriceCalculator],
+        selling_prices_of: Callable[[Sequence[int]], Awaitable[Mapping[int, tuple[float, ...]]]],
+        batteries: Callable[[], Mapping[str, BatterySettings]],
         on_found: Callable[[], None],
     ) -> None:
         self._hass = hass
@@ -46,6 +53,8 @@ class LedgerCompleter:
         self._clock = clock
         self._ledger = ledger
         self._paid_price_calculator = paid_price_calculator
+        self._selling_prices_of = selling_prices_of
+        self._batteries = batteries
         self._on_found = on_found
         self._last_step: int | None = None
         self._last_hour: int | None = None
@@ -63,14 +72,16 @@ class LedgerCompleter:
         if now // SHORTEST_STEP_S == self._last_step:
             return
         self._last_step = now // SHORTEST_STEP_S
-        if self._ledger().slices_to_read(now) or self._ledger().hours_without_price(now):
+        ledger = self._ledger()
+        if ledger.battery_accounts or ledger.slices_to_read(now) or ledger.hours_without_price(now):
             self._async_start_task(now)
 
     @callback
     def _async_look_for_missing_readings(self, _: Event) -> None:
         """Read the meters again, because the recorder has new statistics."""
         now = self._clock.now()
-        if self._ledger().slices_to_read(now):
+        ledger = self._ledger()
+        if ledger.slices_to_read(now) or any(one.periods_to_read(now) for one in ledger.battery_accounts.values()):
             self._async_start_task(now)
 
     @callback
@@ -82,6 +93,9 @@ class LedgerCompleter:
 
     async def _async_complete_ledger(self, now: int) -> None:
         has_new = await self._async_read_meters(now)
+        for battery, settings in self._batteries().items():
+            if account := self._ledger().battery_accounts.get(battery):
+                has_new |= await self._async_read_battery(account, settings, now)
         if now // HOUR_S != self._last_hour:
             self._last_hour = now // HOUR_S
             has_new |= await self._async_fetch_prices(now)
@@ -103,16 +117,27 @@ class LedgerCompleter:
             has_new |= ledger.update_readings(meter, {at_home[one]: measured.get(one) for one in covered})
         return has_new
 
+    async def _async_read_battery(self, account: BatteryAccount, settings: BatterySettings, now: int) -> bool:
+        """Read the meters of a battery's home, and return whether this changes anything."""
+        sells, ahead_s = self._ledger().selling_prices is not None, self._clock.ahead_s
+        at_home = {(start - ahead_s, end - ahead_s): (start, end) for start, end in account.periods_to_read(now)}
+        try:
+            found = await read_grid_energy(self._hass, settings, list(at_home), sells=sells)
+        except NotKnown as unknown:
+            return account.update_readings({}, unknown.missing)
+        return account.update_readings({at_home[one]: energy for one, energy in found.items()})
+
     async def _async_fetch_prices(self, now: int) -> bool:
-        """Request the prices that finished windows lack, and return whether any price was added to the ledger."""
+        """Request the prices that the ledger lacks, and return whether any price was added to it."""
         ledger = self._ledger()
-        hours = ledger.hours_without_price(now)
-        if not hours:
-            return False
+        hours, hours_sold = ledger.hours_without_price(now), ledger.hours_without_selling_price()
         try:
             prices, _ = split_left_out(await self._paid_price_calculator().prices_of(hours))
+            sold = await self._selling_prices_of(hours_sold)
         except TunnihindError as error:
             LOGGER.debug("can't get the prices of past windows: %s", error)
             return False
         ledger.prices.add_hour_prices({hour: price.by_step for hour, price in prices.items()})
-        return bool(prices)
+        if ledger.selling_prices:
+            ledger.selling_prices.add_hour_prices(sold)
+        return bool(prices or sold)

@@ -140,6 +140,21 @@ def energy_by_slice(stretches: Sequence[EnergyStretch], slices: Iterable[Piece])
     return found
 
 
+def energy_by_period(stretches: Sequence[EnergyStretch], periods: Iterable[Piece]) -> dict[Piece, float]:
+    """Return the energy in kWh of each period at whose start and end the meter was read, to within five minutes.
+
+    Without these readings, the share of the period in a longer stretch would be a guess. `stretches` are those of
+    `energy_by_slice`.
+    """
+    ends = [stretch.end for stretch in stretches]
+
+    def is_read_at(instant: int) -> bool:
+        around = stretches[index] if (index := bisect_right(ends, instant)) < len(ends) else None
+        return around is None or around.start >= instant or around.end - around.start <= FIVE_MIN_S
+
+    return energy_by_slice(stretches, (one for one in periods if all(map(is_read_at, one))))
+
+
 def _right_readings(readings: list[CounterReading]) -> list[CounterReading]:
     """Remove the wrong readings from the readings of one cycle. What still falls afterwards is a reset."""
     index = 1

@@ -164,17 +164,27 @@ async def measured_energy(
         hours = await _rows(hass, energy_id, "hour", {"change"}, start, end)
         fives = await _rows(hass, energy_id, "5minute", {"change"}, start, end) if by_quarter else {}
         return MeasuredEnergy(_values(hours, "change"), _values(fives, "change"))
-    context = start - LONGEST_EXCURSION_S, end + LONGEST_EXCURSION_S
-    newest = await _counter_readings(hass, energy_id, *context)
-    hourly = await _hourly_readings(hass, energy_id, *context)
-    older = [reading for reading in hourly if not newest or reading.at < newest[0].at]
-    stretches = await hass.async_add_executor_job(energy_from_counter, [*older, *newest])
-    newest_since = -(-newest[0].at // HOUR_S) * HOUR_S if newest else end
+    stretches, newest_since = await _counter_stretches(hass, energy_id, start, end)
     five_minutes = range(max(start, newest_since), end, FIVE_MIN_S) if by_quarter else ()
     return MeasuredEnergy(
         _energy_by_period(stretches, hours_between(start, end), HOUR_S),
         _energy_by_period(stretches, five_minutes, FIVE_MIN_S),
     )
+
+
+async def billed_stretches(hass: HomeAssistant, statistic_id: str, start: int, end: int) -> list[EnergyStretch]:
+    """Return the energy that a statistic of energy or power contains from `start` to `end` (UTC seconds).
+
+    Meters of Home Assistant's own are read from five-minute statistics where these exist. Counters without them, and
+    the statistics of other integrations, are read by the hour. The function first waits as `measured_stretches` does.
+    """
+    await _wait_for_recorder(hass, statistic_id)
+    if await _unit_of_statistic(hass, statistic_id) in PowerConverter.VALID_UNITS:
+        return await measured_stretches(hass, statistic_id, start, end)
+    if ":" in statistic_id:
+        rows = _values(await _rows(hass, statistic_id, "hour", {"change"}, start, end), "change")
+        return [EnergyStretch(hour, hour + HOUR_S, kwh) for hour, kwh in rows.items()]
+    return (await _counter_stretches(hass, statistic_id, start, end))[0]
 
 
 async def energy_by_hour(hass: HomeAssistant, statistic_id: str, start: int, end: int) -> Mapping[int, float]:
@@ -285,6 +295,16 @@ async def _counter_readings(hass: HomeAssistant, meter: str, start: int, end: in
     """Return a counter's readings at the ends of five-minute periods."""
     rows = await _rows(hass, meter, "5minute", {"state", "sum", "last_reset"}, start, end)
     return _readings(rows, FIVE_MIN_S)
+
+
+async def _counter_stretches(hass: HomeAssistant, meter: str, start: int, end: int) -> tuple[list[EnergyStretch], int]:
+    """Return a counter's energy, and the first hour that is read from five-minute statistics, in UTC seconds."""
+    context = start - LONGEST_EXCURSION_S, end + LONGEST_EXCURSION_S
+    newest = await _counter_readings(hass, meter, *context)
+    hourly = await _hourly_readings(hass, meter, *context)
+    older = [reading for reading in hourly if not newest or reading.at < newest[0].at]
+    stretches = await hass.async_add_executor_job(energy_from_counter, [*older, *newest])
+    return stretches, -(-newest[0].at // HOUR_S) * HOUR_S if newest else end
 
 
 async def _hourly_readings(hass: HomeAssistant, meter: str, start: int, end: int) -> list[CounterReading]:

@@ -1,6 +1,7 @@
 """One task at a time looks for missing data of past windows."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import date
 
 from homeassistant.core import HomeAssistant
@@ -38,7 +39,11 @@ async def test_while_one_look_waits_for_the_server_no_other_begins(hass: HomeAss
     paid = PaidPriceCalculator(step_s=HOUR_S, history=MarketHistory(fetch_month, ESTONIA), tariff=Tariff())
     ledger = WaitingLedger(ESTONIA)
     clock = EntryClock(is_rehearsal=False)
-    completer = LedgerCompleter(hass, entry, clock, lambda: ledger, lambda: paid, lambda: None)
+
+    async def no_selling_prices(_: Sequence[int]) -> dict[int, tuple[float, ...]]:
+        return {}
+
+    completer = LedgerCompleter(hass, entry, clock, lambda: ledger, lambda: paid, no_selling_prices, dict, lambda: None)
     for now in range(NIGHT + HOUR_S, NIGHT + 4 * HOUR_S, QUARTER_S):
         completer.async_look_for_missing_data(now)
         await asyncio.sleep(0)

@@ -1,11 +1,12 @@
 """A home with a battery: its meters' past in the recorder, the Energy dashboard, and a forecast of the sun."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 from unittest.mock import AsyncMock, Mock
 
 from homeassistant.components.energy.data import async_get_manager
+from homeassistant.components.recorder.db_schema import StatisticsShortTerm
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
@@ -22,6 +23,7 @@ BATTERY: Final[Mapping[str, Any]] = MappingProxyType(
     {"state_of_charge": STATE_OF_CHARGE, "capacity": 10, "charge_power": 5, "discharge_power": 5, "load": LOAD}
 )
 FORECAST_ENTRY: Final = "forecast_entry"
+FIVE_MIN_S: Final = 300
 _DAYS: Final = 8
 
 
@@ -38,6 +40,21 @@ async def count(home: Home, meter: str, kwh_of: Callable[[int], float] = lambda 
         total += kwh_of(start)
         readings[start] = total, total
     await read_counter(home.hass, meter, readings)
+
+
+async def count_by_five_minutes(home: Home, start: int, **kwh: Sequence[float | None]) -> None:
+    """Store what meters counted in each hour from `start` on, in kWh, by five-minute statistics.
+
+    In an hour with None, the meter has no readings. The meters are those of the Energy dashboard.
+    """
+    for meter, by_hour in kwh.items():
+        total, readings = 1_000.0, {start - FIVE_MIN_S: (1_000.0, 1_000.0)}
+        for hour, counted in enumerate(by_hour):
+            for at in range(start + hour * HOUR_S, start + (hour + 1) * HOUR_S, FIVE_MIN_S):
+                if counted is not None:
+                    total += counted * FIVE_MIN_S / HOUR_S
+                    readings[at] = total, total
+        await read_counter(home.hass, f"sensor.{meter}", readings, StatisticsShortTerm)
 
 
 async def set_up_dashboard(hass: HomeAssistant, *sources: Mapping[str, Any]) -> None:

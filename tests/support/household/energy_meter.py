@@ -40,9 +40,17 @@ async def read(hass: HomeAssistant, kwh: Mapping[int, float], **changes: Any) ->
     await _import(hass, _summed(kwh), metadata(**changes), Statistics)
 
 
-async def read_counter(hass: HomeAssistant, statistic_id: str, readings: Mapping[int, tuple[float, float]]) -> None:
-    """Store the count and the recorder's total at the end of each hour, as the recorder does for a meter of its own."""
-    await _import(hass, readings, metadata(statistic_id=statistic_id, source="recorder"), Statistics)
+async def read_counter(
+    hass: HomeAssistant,
+    statistic_id: str,
+    readings: Mapping[int, tuple[float, float]],
+    table: type[StatisticsBase] = Statistics,
+) -> None:
+    """Store the count and the recorder's total at the end of each hour, as the recorder does for a meter of its own.
+
+    In the table `StatisticsShortTerm`, the readings are those of five minutes.
+    """
+    await _import(hass, readings, metadata(statistic_id=statistic_id, source="recorder"), table)
 
 
 async def read_by_five_minutes(hass: HomeAssistant, kwh: Mapping[int, float]) -> None:
