@@ -19,7 +19,7 @@ _REDACTED_FIELDS: Final = {CONF_URL, CONF_INSTANCE_ID, "unique_id", "title", "at
 async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: TunnihindConfigEntry) -> dict[str, Any]:
     """Return the data for a bug report about one entry. The values of `_REDACTED_FIELDS` are hidden."""
     coordinator = entry.runtime_data
-    prices = coordinator.prices
+    prices, ledger = coordinator.prices, coordinator.ledger.as_dict()
     return async_redact_data(
         {
             "entry": entry.as_dict(),
@@ -34,7 +34,7 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Tunnihi
             "sold": [asdict(period) for period in coordinator.selling_prices.timeline.periods],
             "steered": {plan: asdict(steered) for plan, steered in coordinator.planner.plans.items()},
             "batteries": coordinator.battery_planner.diagnostics(),
-            "ledger": coordinator.ledger.as_dict()["plans"],
+            "ledger": {**ledger["plans"], **ledger["batteries"]},
             "plans": {
                 plan: {"kind": type(outcome).__name__, **asdict(outcome)} for plan, outcome in prices.outcomes.items()
             },

@@ -32,7 +32,7 @@ from custom_components.tunnihind.forms.options_flow import TunnihindOptionsFlow
 from custom_components.tunnihind.forms.plan_flow import PlanFlow
 from custom_components.tunnihind.forms.tariff_form import RowForm
 from custom_components.tunnihind.household.battery_planner import PlanNote
-from custom_components.tunnihind.household.home_energy import NoPlanReason
+from custom_components.tunnihind.household.home_energy import GRID_METERS, NoPlanReason
 from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.settings import PlanError
 from custom_components.tunnihind.prices.billing import Resolution
@@ -353,8 +353,18 @@ def test_every_attribute_that_has_a_name_is_one_that_the_code_knows() -> None:
         (EN["entity"]["sensor"]["action"]["state_attributes"]["reason"]["state"], NoPlanReason),
         (EN["entity"]["sensor"]["action"]["state_attributes"]["notes"]["state"], PlanNote),
         (EN["entity"]["sensor"]["action"]["state_attributes"]["missing"]["state"], METERS),
+        (EN["entity"]["sensor"]["saved_total"]["state_attributes"]["missing"]["state"], GRID_METERS),
     ],
-    ids=["level", "month level", "reason", "problem", "reason without a battery's plan", "note", "meter"],
+    ids=[
+        "level",
+        "month level",
+        "reason",
+        "problem",
+        "reason without a battery's plan",
+        "note",
+        "meter",
+        "meter of the saving",
+    ],
 )
 def test_the_names_of_states_are_those_of_the_code(said: Texts, states: Iterable[str]) -> None:
     assert said.keys() == set(states)

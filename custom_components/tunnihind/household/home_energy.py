@@ -33,8 +33,8 @@ _PAST_S: Final = 4 * WEEK_S
 _MOST_STORED_PART: Final = 1.05
 _WH_PER_KWH: Final = 1_000
 _IMPORT, _EXPORT, _SUN, _CHARGE, _DISCHARGE = METERS
-# The meters of `GridEnergy`, in the order of its fields.
-_GRID_METERS: Final = (_IMPORT, _EXPORT, _CHARGE, _DISCHARGE)
+GRID_METERS: Final = (_IMPORT, _EXPORT, _CHARGE, _DISCHARGE)
+"""The meters of `GridEnergy`, in the order of its fields."""
 # How the home's load follows from its meters.
 _SIGNS: Final[Mapping[str, int]] = {_IMPORT: 1, _SUN: 1, _DISCHARGE: 1, _EXPORT: -1, _CHARGE: -1}
 
@@ -194,12 +194,12 @@ async def read_grid_energy(
     """
     meters = _meters(await _energy_sources(hass), settings)
     has_sun = bool(meters[_SUN] or settings.sun_forecast)
-    _check_meters(meters, _GRID_METERS, has_sun=has_sun, sells=sells)
+    _check_meters(meters, GRID_METERS, has_sun=has_sun, sells=sells)
     if not periods or not has_recorder(hass):
         return {}
     since, until = min(start for start, _ in periods), max(end for _, end in periods)
     covered, counted, silent = set(periods), [], []
-    for name in _GRID_METERS:
+    for name in GRID_METERS:
         sums = dict.fromkeys(periods, 0.0)
         for meter in meters[name]:
             stretches = await billed_stretches(hass, meter, since, until)

@@ -1,1 +1,1 @@
-"""Computes the costs and savings of windows from settled prices and the devices' energy."""
+"""Computes the costs and savings of windows and batteries from settled prices and measured energy."""

@@ -56,7 +56,7 @@ async def test_the_state_of_charge_never_leaves_its_limits_in_the_course(house: 
 
 async def test_every_state_can_be_sent_to_a_browser(hass: HomeAssistant, house: Home) -> None:
     shown = [state for state in hass.states.async_all() if ".battery_" in state.entity_id]
-    assert len(shown) == 7
+    assert len(shown) == 8
     assert all(json.loads(json_dumps(state.as_dict()))["state"] == state.state for state in shown)
 
 
@@ -75,7 +75,8 @@ async def test_a_battery_has_its_own_device_and_few_entities_at_first(hass: Home
     entities = er.async_entries_for_device(er.async_get(hass), device.id, include_disabled_entities=True)
     assert {one.config_subentry_id for one in entities} == {BATTERY_ID}
     assert {one.unique_id.removeprefix("battery_") for one in entities if not one.disabled} == {
-        "action", "planned_power", "worth_of_stored_energy", "expected_saving", "enabled", "reserve", "target_soc",
+        "action", "planned_power", "worth_of_stored_energy", "expected_saving", "saved_total", "enabled", "reserve",
+        "target_soc",
     }  # fmt: skip
 
 

@@ -5,11 +5,13 @@ from itertools import accumulate
 from typing import Any
 
 import pytest
+from aiohttp import web
 from homeassistant.components.recorder.db_schema import StatisticsShortTerm
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
 from tests.integration.ledger.test_account_sensors import compile_statistics
+from tests.support.api.api_server import no_prices
 from tests.support.household.automations import restart
 from tests.support.household.battery import (
     BATTERY,
@@ -27,9 +29,13 @@ from tests.support.household.battery import (
     set_up_dashboard,
 )
 from tests.support.household.energy_meter import METER, read, read_counter
-from tests.support.household.home import DAY_S, PLAN_ID, Home, MakeHome, instant, iso
+from tests.support.household.home import DAY_S, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant, iso
+from tests.support.household.recording_proxy import RecordingProxy
 from tests.support.household.steering import call
+from tunnihind.api.history import ReadMonthPrices
 from tunnihind.core.market import HOUR_S, QUARTER_S
+from tunnihind.known import PriceHistory
+from tunnihind.price_series import PriceSeries
 
 pytestmark = pytest.mark.usefixtures("recorder_mock")
 
@@ -43,16 +49,21 @@ def in_turns(start: int) -> float:
     return DEAR if (start - MIDNIGHT) // HOUR_S % 2 else CHEAP
 
 
-async def home_at_midnight(make_home: MakeHome, now: str = "2026-01-14T00:00:00+02:00", **changes: Any) -> Home:
+async def home_at_midnight(
+    make_home: MakeHome,
+    now: str = "2026-01-14T00:00:00+02:00",
+    settled_until: str = PUBLISHED_TOMORROW,
+    read_prices: ReadMonthPrices = no_prices,
+) -> Home:
     """Return a home with a half full battery, whose Energy dashboard has all meters but the sun's."""
-    home = await make_home(now, "2026-01-16T01:00:00+02:00", price_of=in_turns, **changes)
+    home = await make_home(now, settled_until, price_of=in_turns, read_prices=read_prices)
     await count(home, LOAD)
     charge(home.hass, 50)
     await set_up_dashboard(home.hass, GRID, STORE)
     return home
 
 
-async def add(home: Home, options: Mapping[str, Any] | None = None, **changes: Any) -> None:
+async def add(home: Home, options: Mapping[str, Any] | None = None, **changes: object) -> None:
     await home.add(options=options, batteries={BATTERY_ID: {**BATTERY, **changes}})
 
 
@@ -267,7 +278,7 @@ async def test_an_hourly_meter_is_read_for_hours_and_never_for_quarters(make_hom
     home.hass.config_entries.async_update_entry(home.entry, options={"billed_by": "quarter"})
     await home.at(MIDNIGHT + 3 * HOUR_S)
     assert told(home)["hours"] == 2
-    assert told(home)["hours_without_reading"] == 0.75
+    assert told(home)["hours_without_reading"] == 1.0
 
 
 @pytest.mark.parametrize(("day", "hours"), [("2026-03-29T00:00:00+02:00", 23), ("2026-10-25T00:00:00+03:00", 25)])
@@ -298,14 +309,32 @@ async def test_the_plans_and_the_battery_keep_accounts_of_their_own(make_home: M
     assert "paid" not in home.state("sensor", "saved_total", PLAN_ID).attributes
 
 
-async def test_a_corrected_price_of_the_last_days_changes_the_saving(make_home: MakeHome) -> None:
-    home = await home_at_midnight(make_home)
-    await count_by_five_minutes(home, MIDNIGHT, **{"import": [3], "export": [0], "charged": [2], "discharged": [0]})
-    await add(home)
-    await home.at(MIDNIGHT + 2 * HOUR_S)
-    home.price_of = lambda _: 300.0
-    await home.publish(home.settled_until)
-    assert saved(home) == pytest.approx(-2 * 0.372)
+async def test_prices_of_days_without_the_server_are_asked_for(make_home: MakeHome, proxy: RecordingProxy) -> None:
+    since = instant("2026-01-01T00:00:00+02:00")
+
+    def read_prices(start_ts: int, end_ts: int) -> PriceHistory:
+        known = range(max(start_ts, since), min(end_ts, home.settled_until), HOUR_S)
+        prices = PriceSeries.of("ee", HOUR_S, {at: home.price_of(at) for at in known})
+        return PriceHistory(home.now, {prices.key: prices})
+
+    home = await home_at_midnight(make_home, settled_until="2026-01-14T01:00:00+02:00", read_prices=read_prices)
+    proxy.upstream, home.port = home.server.port, proxy.port
+    await count_by_five_minutes(
+        home, MIDNIGHT, **{"import": [0] * 3, "export": [1] * 3, "charged": [2] * 3, "discharged": [0] * 3}
+    )
+    await add(home, SELLING)
+    proxy.instead = lambda _: web.Response(status=503)
+    await home.at(MIDNIGHT + 3 * HOUR_S)
+    assert (told(home)["hours"], told(home)["hours_without_reading"]) == (1, 0)
+    home.set_clock(MIDNIGHT + 3 * DAY_S)
+    await home.poll()
+    proxy.instead = lambda _: None
+    home.settled_until = MIDNIGHT + 4 * DAY_S
+    home.serve()
+    await home.poll()
+    await home.at(home.now + HOUR_S)
+    assert told(home)["hours"] == 3
+    assert saved(home) == pytest.approx(-2 * (0.09 + 0.19 + 0.09))
 
 
 async def test_meters_that_the_recorder_reads_live_are_counted_within_the_hour(
