@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from custom_components.tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
 from custom_components.tunnihind.ledger.battery_account import (
     BATTERY_ACCOUNT_DECODER,
     BATTERY_ACCOUNT_ENCODER,
@@ -15,7 +16,6 @@ from custom_components.tunnihind.ledger.battery_account import (
 )
 from custom_components.tunnihind.ledger.settled_prices import SettledPrices
 from custom_components.tunnihind.past.meter import EnergyStretch, energy_by_period
-from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S
 
 START = 1_768_341_600  # midnight in Tallinn
 DAY_S = 24 * HOUR_S

@@ -79,7 +79,7 @@ async def test_the_saving_is_what_the_home_paid_against_a_home_without_battery(m
     home = await home_at_midnight(make_home)
     # At 0:00 the home uses 1 kWh and the battery charges 3. At 1:00 the home uses .5 kWh and the battery gives 2.5.
     await count_by_five_minutes(
-        home, MIDNIGHT, **{"import": [4, 0], "export": [0, 2], "charged": [3, 0], "discharged": [0, 2.5]}
+        home, MIDNIGHT, {"import": [4, 0], "export": [0, 2], "charged": [3, 0], "discharged": [0, 2.5]}
     )
     await add(home, SELLING, wear=2)
     assert saved(home) == 0
@@ -99,7 +99,7 @@ async def test_stored_sun_costs_what_selling_it_would_have_brought(make_home: Ma
     await set_up_dashboard(home.hass, GRID, STORE, ROOF)
     forecast_sun(home.hass, {MIDNIGHT: 0})
     await count_by_five_minutes(
-        home, MIDNIGHT, **{"import": [0, 0], "export": [0, 0], "charged": [2, 0], "discharged": [0, 1.8]}
+        home, MIDNIGHT, {"import": [0, 0], "export": [0, 0], "charged": [2, 0], "discharged": [0, 1.8]}
     )
     await add(home, SELLING)
     await home.at(MIDNIGHT + 2 * HOUR_S)
@@ -109,7 +109,7 @@ async def test_stored_sun_costs_what_selling_it_would_have_brought(make_home: Ma
 async def test_a_household_that_sells_nothing_gets_nothing_for_its_surplus(make_home: MakeHome) -> None:
     home = await home_at_midnight(make_home)
     await count_by_five_minutes(
-        home, MIDNIGHT, **{"import": [0, 0], "export": [1, 0], "charged": [2, 0], "discharged": [0, 1.8]}
+        home, MIDNIGHT, {"import": [0, 0], "export": [1, 0], "charged": [2, 0], "discharged": [0, 1.8]}
     )
     await add(home)
     await home.at(MIDNIGHT + 2 * HOUR_S)
@@ -133,7 +133,7 @@ async def test_without_a_meter_there_is_no_saving_and_the_meter_is_named(
 ) -> None:
     home = await home_at_midnight(make_home)
     await set_up_dashboard(home.hass, *sources)
-    await count_by_five_minutes(home, MIDNIGHT, **{"import": [1, 1], "export": [0, 0], "charged": [0, 0]})
+    await count_by_five_minutes(home, MIDNIGHT, {"import": [1, 1], "export": [0, 0], "charged": [0, 0]})
     await add(home, options)
     await home.at(MIDNIGHT + HOUR_S)
     assert home.value("saved_total", BATTERY_ID) == "unknown"
@@ -150,7 +150,7 @@ async def test_the_missing_meters_are_named_at_once(make_home: MakeHome) -> None
 async def test_a_home_that_neither_sells_nor_has_sun_needs_no_meter_of_sold_energy(make_home: MakeHome) -> None:
     home = await home_at_midnight(make_home)
     await set_up_dashboard(home.hass, {**GRID, "stat_energy_to": None}, STORE)
-    await count_by_five_minutes(home, MIDNIGHT, **{"import": [3], "charged": [2], "discharged": [0]})
+    await count_by_five_minutes(home, MIDNIGHT, {"import": [3], "charged": [2], "discharged": [0]})
     await add(home)
     await home.at(MIDNIGHT + HOUR_S)
     assert saved(home) == pytest.approx(-2 * 0.124)
@@ -159,7 +159,7 @@ async def test_a_home_that_neither_sells_nor_has_sun_needs_no_meter_of_sold_ener
 async def test_meters_of_the_form_count_in_place_of_the_dashboards(make_home: MakeHome) -> None:
     home = await home_at_midnight(make_home)
     await count_by_five_minutes(
-        home, MIDNIGHT, better=[0.5], **{"import": [3], "export": [0], "charged": [2], "discharged": [0]}
+        home, MIDNIGHT, {"better": [0.5], "import": [3], "export": [0], "charged": [2], "discharged": [0]}
     )
     await add(home, charge_meter="sensor.better")
     await home.at(MIDNIGHT + HOUR_S)
@@ -171,7 +171,7 @@ async def test_hours_in_which_a_meter_was_not_read_are_counted_and_never_guessed
     await count_by_five_minutes(
         home,
         MIDNIGHT,
-        **{
+        {
             "import": [3, 3, 3, 3, 3],
             "export": [0, 0, 0, 0, 0],
             "charged": [2, 2, None, 2, 2],
@@ -187,12 +187,12 @@ async def test_hours_in_which_a_meter_was_not_read_are_counted_and_never_guessed
 
 async def test_a_reading_that_comes_within_two_days_still_counts(make_home: MakeHome) -> None:
     home = await home_at_midnight(make_home)
-    await count_by_five_minutes(home, MIDNIGHT, **{"import": [3], "export": [0], "charged": [2]})
-    await count_by_five_minutes(home, MIDNIGHT - DAY_S, discharged=[0])
+    await count_by_five_minutes(home, MIDNIGHT, {"import": [3], "export": [0], "charged": [2]})
+    await count_by_five_minutes(home, MIDNIGHT - DAY_S, {"discharged": [0]})
     await add(home)
     await home.at(MIDNIGHT + 5 * HOUR_S)
     assert (saved(home), told(home)["hours_without_reading"]) == (0, 5)
-    await count_by_five_minutes(home, MIDNIGHT, discharged=[0])
+    await count_by_five_minutes(home, MIDNIGHT, {"discharged": [0]})
     await home.at(MIDNIGHT + 6 * HOUR_S)
     assert saved(home) == pytest.approx(-2 * 0.124)
     assert (told(home)["hours"], told(home)["hours_without_reading"]) == (1, 5)
@@ -200,7 +200,7 @@ async def test_a_reading_that_comes_within_two_days_still_counts(make_home: Make
 
 async def test_a_meter_that_starts_again_at_zero_or_dips_is_read_rightly(make_home: MakeHome) -> None:
     home = await home_at_midnight(make_home)
-    await count_by_five_minutes(home, MIDNIGHT, **{"import": [3, 3], "export": [0, 0], "discharged": [0, 0]})
+    await count_by_five_minutes(home, MIDNIGHT, {"import": [3, 3], "export": [0, 0], "discharged": [0, 0]})
     counts = [1_000 + index / 10 for index in range(25)]
     counts[5] = 0.0  # a dip
     counts[15:] = [index / 10 for index in range(10)]  # a new start
@@ -219,7 +219,7 @@ async def test_a_meter_that_starts_again_at_zero_or_dips_is_read_rightly(make_ho
 async def test_only_hours_with_the_plan_switched_on_count(make_home: MakeHome) -> None:
     home = await home_at_midnight(make_home)
     await count_by_five_minutes(
-        home, MIDNIGHT, **{"import": [3] * 6, "export": [0] * 6, "charged": [2] * 6, "discharged": [0] * 6}
+        home, MIDNIGHT, {"import": [3] * 6, "export": [0] * 6, "charged": [2] * 6, "discharged": [0] * 6}
     )
     await add(home)
     await home.at(MIDNIGHT + HOUR_S + QUARTER_S)
@@ -235,7 +235,7 @@ async def test_only_hours_with_the_plan_switched_on_count(make_home: MakeHome) -
 async def test_the_saving_survives_a_restart_and_goes_on(make_home: MakeHome) -> None:
     home = await home_at_midnight(make_home)
     await count_by_five_minutes(
-        home, MIDNIGHT, **{"import": [3] * 4, "export": [0] * 4, "charged": [2] * 4, "discharged": [0] * 4}
+        home, MIDNIGHT, {"import": [3] * 4, "export": [0] * 4, "charged": [2] * 4, "discharged": [0] * 4}
     )
     await add(home, SELLING)
     await home.at(MIDNIGHT + HOUR_S + QUARTER_S)
@@ -269,7 +269,7 @@ async def test_an_hourly_meter_is_read_for_hours_and_never_for_quarters(make_hom
     home = await home_at_midnight(make_home)
     home.serve_quarters(in_turns)
     await set_up_dashboard(home.hass, {**GRID, "stat_energy_from": METER}, STORE)
-    await count_by_five_minutes(home, MIDNIGHT, export=[0] * 4, charged=[2] * 4, discharged=[0] * 4)
+    await count_by_five_minutes(home, MIDNIGHT, {"export": [0] * 4, "charged": [2] * 4, "discharged": [0] * 4})
     await add(home)
     await home.at(MIDNIGHT + 2 * HOUR_S)
     await read(home.hass, {MIDNIGHT - HOUR_S: 3.0, MIDNIGHT: 3.0, MIDNIGHT + HOUR_S: 3.0, MIDNIGHT + 2 * HOUR_S: 3.0})
@@ -291,7 +291,7 @@ async def test_each_hour_of_a_day_on_which_clocks_change_counts(make_home: MakeH
     await count_by_five_minutes(
         home,
         start,
-        **{"import": [3] * hours, "export": [0] * hours, "charged": [2] * hours, "discharged": [0] * hours},
+        {"import": [3] * hours, "export": [0] * hours, "charged": [2] * hours, "discharged": [0] * hours},
     )
     await add(home)
     await home.at(start + hours * HOUR_S)
@@ -302,7 +302,7 @@ async def test_each_hour_of_a_day_on_which_clocks_change_counts(make_home: MakeH
 
 async def test_the_plans_and_the_battery_keep_accounts_of_their_own(make_home: MakeHome) -> None:
     home = await home_at_midnight(make_home)
-    await count_by_five_minutes(home, MIDNIGHT, **{"import": [3], "export": [0], "charged": [2], "discharged": [0]})
+    await count_by_five_minutes(home, MIDNIGHT, {"import": [3], "export": [0], "charged": [2], "discharged": [0]})
     await home.add(plans={PLAN_ID: {"energy": 3.0, "power": 2.0, "split": False}}, batteries={BATTERY_ID: BATTERY})
     await home.at(MIDNIGHT + HOUR_S)
     assert saved(home) == pytest.approx(-2 * 0.124)
@@ -320,7 +320,7 @@ async def test_prices_of_days_without_the_server_are_asked_for(make_home: MakeHo
     home = await home_at_midnight(make_home, settled_until="2026-01-14T01:00:00+02:00", read_prices=read_prices)
     proxy.upstream, home.port = home.server.port, proxy.port
     await count_by_five_minutes(
-        home, MIDNIGHT, **{"import": [0] * 3, "export": [1] * 3, "charged": [2] * 3, "discharged": [0] * 3}
+        home, MIDNIGHT, {"import": [0] * 3, "export": [1] * 3, "charged": [2] * 3, "discharged": [0] * 3}
     )
     await add(home, SELLING)
     proxy.instead = lambda _: web.Response(status=503)

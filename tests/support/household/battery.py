@@ -42,7 +42,7 @@ async def count(home: Home, meter: str, kwh_of: Callable[[int], float] = lambda 
     await read_counter(home.hass, meter, readings)
 
 
-async def count_by_five_minutes(home: Home, start: int, **kwh: Sequence[float | None]) -> None:
+async def count_by_five_minutes(home: Home, start: int, kwh: Mapping[str, Sequence[float | None]]) -> None:
     """Store what meters counted in each hour from `start` on, in kWh, by five-minute statistics.
 
     In an hour with None, the meter has no readings. The meters are those of the Energy dashboard.
