@@ -39,6 +39,8 @@ NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 _SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
 # The key of a plan's binary sensor "Window".
 WINDOW: Final = "window"
+# The key of a battery's sensor "Action".
+BATTERY_ACTION: Final = "action"
 # In plans for high prices, some entities have special names, whose translation keys begin with this prefix.
 EXPENSIVE_PREFIX: Final = "dear_"
 _KEYS_WITH_EXPENSIVE_PREFIX: Final = {"window", "window_start", "window_end", "window_cost"}

@@ -1,7 +1,8 @@
 """Decides what a battery does now, from the cheapest course of the days to come."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,20 @@ WITHOUT_PLAN: Final = Action.STORE_SUN
 _TOLERANCE_KWH: Final = 0.01
 _LEAST_EUR: Final = 1e-6
 """A smaller gain is an error of rounding, and changes no plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Steps of a plan that follow one another and have the same action, from `start` to `end` (UTC seconds).
+
+    `power_kw` is the mean power, negative while the battery discharges. `stored_kwh` is the energy stored at the end.
+    """
+
+    action: Action
+    start: int
+    end: int
+    power_kw: float
+    stored_kwh: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +65,23 @@ class BatteryPlan:
     @property
     def until(self) -> int:
         """The end of the present action in UTC seconds."""
-        return self.steps.end if self._run == len(self.commands) else int(self.steps.starts[self._run])
+        return next(self.runs).end
 
     @property
     def stored_kwh(self) -> float:
         """The energy stored at the end of the present action."""
-        return float(self.course.stored_kwh[self._run - 1])
+        return next(self.runs).stored_kwh
 
     @property
-    def _run(self) -> int:
-        """The number of steps with the present action."""
-        others = (place for place, command in enumerate(self.commands) if command.action is not self.action)
-        return next(others, len(self.commands))
+    def runs(self) -> Iterator[Run]:
+        """The plan in as few runs as possible."""
+        times = [*map(int, self.steps.starts), self.steps.end]
+        first = 0
+        for action, same in groupby(command.action for command in self.commands):
+            last = first + len(tuple(same))
+            power_kw = np.average(self.course.power_kw[first:last], weights=self.steps.hours[first:last])
+            yield Run(action, times[first], times[last], float(power_kw), float(self.course.stored_kwh[last - 1]))
+            first = last
 
 
 def battery_plan(

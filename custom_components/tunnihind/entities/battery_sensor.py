@@ -5,6 +5,7 @@ In the attributes, states of charge are in percent, powers in kW, and times in I
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, override
 
 from homeassistant.components.sensor import SensorDeviceClass
@@ -14,13 +15,15 @@ from ..battery.plan import Action, BatteryPlan
 from ..battery.settings import PERCENT
 from ..const import EUR, EUR_PER_KWH
 from ..core.market import Market
-from ..entity import Attributes, PlanSensorWithoutPrice, ValueDescription
+from ..entity import BATTERY_ACTION, Attributes, PlanSensorWithoutPrice, ValueDescription
 from ..household.battery_planner import Decision
 from ..prices.days import iso_bounds
 
 _POWER_DECIMALS: Final = 3
 _PERCENT_DECIMALS: Final = 1
 _EUR_DECIMALS: Final = 4
+# So many runs take less than 16 kB. A day by the quarter may have 40 runs and more.
+_MOST_RUNS: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ def _action_attributes(subject: DecisionNow) -> Attributes:
         return {"reason": decision.reason, "missing": list(decision.missing)}
     return {
         "power": round(plan.power_kw, _POWER_DECIMALS),
+        "expected_power": round(float(plan.course.power_kw[0]), _POWER_DECIMALS),
         "state_of_charge": _stored_at_end(subject),
         "until": subject.zone.local_time(plan.until).isoformat(),
         "notes": list(decision.notes),
@@ -59,17 +63,15 @@ def _action_attributes(subject: DecisionNow) -> Attributes:
 
 
 def _course(subject: DecisionNow, plan: BatteryPlan) -> list[Mapping[str, Any]]:
-    """Return the plan's steps, with the state of charge at the end of each. Power is negative while discharging."""
-    ends = [*map(int, plan.steps.starts[1:]), plan.steps.end]
-    rows = zip(plan.steps.starts, ends, plan.commands, plan.course.power_kw, plan.course.stored_kwh, strict=True)
+    """Return the plan's next runs, with the mean power and the state of charge at the end of each."""
     return [
         {
-            **iso_bounds(subject.zone, int(start), end),
-            "action": command.action,
-            "power": round(float(power), _POWER_DECIMALS),
-            "state_of_charge": subject.percent(float(stored)),
+            **iso_bounds(subject.zone, run.start, run.end),
+            "action": run.action,
+            "power": round(run.power_kw, _POWER_DECIMALS),
+            "state_of_charge": subject.percent(run.stored_kwh),
         }
-        for start, end, command, power, stored in rows
+        for run in islice(plan.runs, _MOST_RUNS)
     ]
 
 
@@ -90,7 +92,7 @@ def _worth_attributes(subject: DecisionNow) -> Attributes:
 
 BATTERY_SENSORS: Final[tuple[ValueDescription[DecisionNow], ...]] = (
     ValueDescription(
-        key="action",
+        key=BATTERY_ACTION,
         device_class=SensorDeviceClass.ENUM,
         options=list(Action),
         value_fn=lambda subject: subject.decision.action,

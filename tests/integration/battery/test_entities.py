@@ -1,8 +1,11 @@
 """The plan of a battery on its entities, in Home Assistant with a recorder."""
 
 import json
+from dataclasses import replace
+from itertools import cycle, islice, pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from homeassistant.components.recorder.db_schema import StateAttributes
 from homeassistant.const import EVENT_STATE_CHANGED
@@ -13,6 +16,8 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers import label_registry as lr
 from homeassistant.helpers.json import json_dumps
 
+from custom_components.tunnihind.battery.battery import Steps
+from custom_components.tunnihind.battery.commands import Action, Command
 from tests.integration.household.test_diagnostics import diagnostics_of
 from tests.support.household.automations import restart
 from tests.support.household.battery import (
@@ -25,6 +30,7 @@ from tests.support.household.battery import (
     charge,
     count,
     entity,
+    plan_of,
 )
 from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tests.support.household.steering import call, pieces
@@ -48,6 +54,34 @@ async def test_the_plan_says_what_to_do_how_strongly_until_when_and_what_it_save
     worth = house.state("sensor", "worth_of_stored_energy", BATTERY_ID)
     assert (worth.attributes["unit_of_measurement"], float(worth.state) > 0) == ("EUR/kWh", True)
     assert worth.attributes["now"] > 0
+
+
+async def test_the_course_has_one_item_for_each_run_of_an_action_without_gaps(house: Home) -> None:
+    told, plan = attributes(house), plan_of(house)
+    course = told["course"]
+    assert all(one["end"] == later["start"] and one["action"] != later["action"] for one, later in pairwise(course))
+    assert instant(course[-1]["end"]) == plan.steps.end
+    assert course[0]["end"] == told["until"]
+    assert told["expected_power"] == round(plan.course.power_kw[0], 3)
+    energy = sum(one["power"] * (instant(one["end"]) - instant(one["start"])) / HOUR_S for one in course)
+    assert energy == pytest.approx(plan.course.power_kw @ plan.steps.hours, abs=0.01 * len(course))
+
+
+async def test_the_course_of_a_restless_plan_stays_below_16_kb(house: Home) -> None:
+    plan = plan_of(house)
+    restless = cycle((Command(Action.STORE_SUN, 5.0), Command(Action.DISCHARGE, 5.0)))
+    starts = house.now + QUARTER_S * np.arange(9 * 96)
+    few = np.full(len(starts), -12.345)
+    steps = Steps(starts, int(starts[-1]) + QUARTER_S, few, few, few)
+    course = replace(plan.course, power_kw=few, stored_kwh=few + 22.2)
+    decision = replace(
+        house.entry.runtime_data.battery_planner.decision(BATTERY_ID),
+        plan=replace(plan, steps=steps, course=course, commands=tuple(islice(restless, len(starts)))),
+    )
+    house.entry.runtime_data.battery_planner.decisions[BATTERY_ID] = decision
+    house.entry.runtime_data.async_update_listeners()
+    assert len(json_dumps(attributes(house))) < 16_384
+    assert len(attributes(house)["course"]) > 96
 
 
 async def test_the_state_of_charge_never_leaves_its_limits_in_the_course(house: Home) -> None:
@@ -93,11 +127,11 @@ async def test_new_prices_make_a_new_plan(make_home: MakeHome) -> None:
 
 
 async def test_each_quarter_is_planned_from_the_state_of_charge_that_is(house: Home) -> None:
-    planned = attributes(house)["course"][1]["state_of_charge"]
+    planned = plan_of(house).course.stored_kwh[1]
     charge(house.hass, 51)
     await house.at(house.now + QUARTER_S)
     assert instant(attributes(house)["course"][0]["start"]) == house.now
-    assert attributes(house)["course"][1]["state_of_charge"] != planned
+    assert plan_of(house).course.stored_kwh[1] != planned
 
 
 async def test_a_state_of_charge_that_jumps_is_planned_anew_at_once(house: Home) -> None:
@@ -144,16 +178,14 @@ async def test_actions_stay_when_the_state_of_charge_was_unknown_for_a_moment(ho
     await house.settle()
     charge(house.hass, 50)
     await house.settle()
-    plan = house.entry.runtime_data.battery_planner.decision(BATTERY_ID).plan
-    assert plan is not None
-    assert not plan.changed
+    assert not plan_of(house).changed
 
 
 async def test_settings_that_change_make_a_plan_of_their_own(house: Home) -> None:
     sensor = entity(house, "sensor", "action")
     for change in ({"reserve": 21}, {"replan": True}):
         await call(house, "tunnihind.update_plan", entity_id=sensor, **change)
-        assert house.entry.runtime_data.battery_planner.decision(BATTERY_ID).plan.changed
+        assert plan_of(house).changed
 
 
 @pytest.mark.parametrize(("state", "unit"), [("50", "%"), ("5", "kWh"), ("5000", "Wh")])
@@ -259,8 +291,8 @@ async def test_stored_energy_is_sold_at_high_prices_only_if_the_household_sells(
 async def test_a_target_is_reached_by_its_deadline(house: Home) -> None:
     deadline = instant("2026-01-15T17:00:00+02:00")
     await call(house, "number.set_value", entity_id=entity(house, "number", "target_soc"), value=95)
-    [reached] = [one for one in attributes(house)["course"] if instant(one["end"]) == deadline]
-    assert reached["state_of_charge"] >= 95
+    plan = plan_of(house)
+    assert plan.course.stored_kwh[plan.steps.starts.searchsorted(deadline) - 1] >= 9.5
 
 
 @pytest.mark.parametrize(("key", "value"), [("reserve", 90), ("target_soc", 90)])

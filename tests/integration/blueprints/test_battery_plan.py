@@ -38,7 +38,7 @@ async def home(hass: HomeAssistant, make_home: MakeHome) -> Home:
 
 async def say(home: Home, action: str, power: float | None = None, expected: float = 0.0) -> None:
     """Let the battery's plan say an action, with its power and the power that it expects, in kW."""
-    of_plan = {} if power is None else {"power": power, "course": [{"power": expected}]}
+    of_plan = {} if power is None else {"power": power, "expected_power": expected}
     home.hass.states.async_set(ACTION, action, of_plan)
     await home.hass.async_block_till_done()
 

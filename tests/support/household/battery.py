@@ -12,6 +12,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry, mock_component, mock_platform
 
+from custom_components.tunnihind.battery.plan import BatteryPlan
 from tests.support.household.energy_meter import read_counter
 from tests.support.household.home import Home, iso
 from tunnihind.core.market import HOUR_S
@@ -95,6 +96,13 @@ def action(home: Home) -> str:
 def attributes(home: Home) -> Mapping[str, Any]:
     """Return the attributes of the battery's action."""
     return home.state("sensor", "action", BATTERY_ID).attributes
+
+
+def plan_of(home: Home) -> BatteryPlan:
+    """Return the battery's plan."""
+    plan: BatteryPlan | None = home.entry.runtime_data.battery_planner.decision(BATTERY_ID).plan
+    assert plan is not None
+    return plan
 
 
 def entity(home: Home, platform: str, key: str) -> str:
