@@ -1,27 +1,46 @@
-"""A calendar with the windows of all plans."""
+"""A calendar with the windows of all plans, and with what batteries do."""
 
 from bisect import bisect
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Final, override
 
 from homeassistant.components.calendar import CalendarEntity, CalendarEntityDescription, CalendarEvent
-from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+from homeassistant.helpers.translation import async_get_cached_translations
 from homeassistant.util import dt as dt_util
 
+from .battery.plan import Action
+from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry
-from .entity import AlwaysAvailableEntity
+from .entity import BATTERY_ACTION, AlwaysAvailableEntity
+from .household.battery_planner import batteries_of
 from .household.planner import plans_of
-from .plans.outcome import Window
 from .prices.units import unit_of
 
 PARALLEL_UPDATES = 0
 PLAN_CALENDAR: Final = CalendarEntityDescription(key="plans")
+# The other actions have no events: they say what to do with surplus sun, or they do nothing.
+_SHOWN_ACTIONS: Final = (Action.CHARGE, Action.DISCHARGE, Action.SELL)
+_ACTION_KEY_PREFIX: Final = f"component.{DOMAIN}.entity.sensor.{BATTERY_ACTION}.state"
 
-type _Part = tuple[datetime, datetime, ConfigSubentry, Window]
-"""The start, the end, the plan and the window of an event."""
+
+@dataclass(frozen=True, slots=True)
+class _Occasion:
+    """What the calendar shows from `start` to `end` (UTC seconds, on the `EntryClock`). `id_` is a subentry's id."""
+
+    start: int
+    end: int
+    id_: str
+    title: str
+    description: str
+
+
+type _Part = tuple[datetime, datetime, _Occasion]
+"""The start and the end of an event, and what it shows."""
 
 
 async def async_setup_entry(
@@ -34,10 +53,11 @@ async def async_setup_entry(
 
 
 class PlanCalendar(AlwaysAvailableEntity, CalendarEntity):
-    """A calendar whose events are the pieces of all plans' windows.
+    """A calendar whose events are the pieces of all plans' windows, and the runs in which batteries act.
 
     The calendar shows all windows of the past two weeks, and each plan's running or next window. If a plan covers all
-    hours below or above a price limit, the calendar also shows all known future windows of this plan.
+    hours below or above a price limit, the calendar also shows all known future windows of this plan. Of a battery's
+    plan, it shows the runs ahead in which the battery charges, discharges or sells.
 
     Home Assistant compares the times of events as the local clock shows them, without the offset from UTC. So a piece
     during which the local clock goes back becomes two events.
@@ -67,24 +87,40 @@ class PlanCalendar(AlwaysAvailableEntity, CalendarEntity):
         return [self._event(*part) for part in sorted(asked, key=_start)]
 
     def _parts(self) -> Iterator[_Part]:
-        """Yield all pieces as they become events. Even in a rehearsal, their times follow Home Assistant's clock."""
+        """Yield all occasions as they become events. Even in a rehearsal, their times follow Home Assistant's clock."""
         clock = self.coordinator.clock
-        for plan_id in self.prices.outcomes:
-            if plan := plans_of(self.coordinator.config_entry).get(plan_id):
-                for window in self.coordinator.planner.windows(plan_id):
-                    for piece in window.pieces:
-                        begin, end = (dt_util.utc_from_timestamp(clock.to_home_assistant_time(one)) for one in piece)
-                        yield from ((*part, plan, window) for part in _forward_parts(begin, end))
+        for one in chain(self._pieces(), self._runs()):
+            times = (clock.to_home_assistant_time(time) for time in (one.start, one.end))
+            yield from ((*part, one) for part in _forward_parts(*map(dt_util.utc_from_timestamp, times)))
 
-    def _event(self, start: datetime, end: datetime, plan: ConfigSubentry, window: Window) -> CalendarEvent:
+    def _pieces(self) -> Iterator[_Occasion]:
+        entry, unit = self.coordinator.config_entry, unit_of(self.coordinator.config_entry.options)
+        for plan_id in self.prices.outcomes:
+            if plan := plans_of(entry).get(plan_id):
+                for window in self.coordinator.planner.windows(plan_id):
+                    price = unit.price_text(window.average, self.hass.config.language)
+                    for start, end in window.pieces:
+                        yield _Occasion(start, end, plan_id, plan.title, price)
+
+    def _runs(self) -> Iterator[_Occasion]:
+        words = async_get_cached_translations(self.hass, self.hass.config.language, "entity", DOMAIN)
+        for battery_id, battery in batteries_of(self.coordinator.config_entry).items():
+            decision = self.coordinator.battery_planner.decision(battery_id)
+            if decision.plan and decision.settings:
+                for run in decision.plan.runs:
+                    if run.action in _SHOWN_ACTIONS:
+                        word = words.get(f"{_ACTION_KEY_PREFIX}.{run.action}", run.action)
+                        reached = run.stored_kwh / decision.settings.capacity_kwh
+                        title = f"{battery.title}: {word.lower()}"
+                        yield _Occasion(run.start, run.end, battery_id, title, f"→ {reached:.0%}")
+
+    def _event(self, start: datetime, end: datetime, occasion: _Occasion) -> CalendarEvent:
         return CalendarEvent(
             start=start,
             end=end,
-            summary=plan.title,
-            description=unit_of(self.coordinator.config_entry.options).price_text(
-                window.average, self.hass.config.language
-            ),
-            uid=f"{plan.subentry_id}-{start.timestamp():.0f}",
+            summary=occasion.title,
+            description=occasion.description,
+            uid=f"{occasion.id_}-{start.timestamp():.0f}",
         )
 
 

@@ -18,7 +18,7 @@ from homeassistant.helpers.json import json_dumps
 
 from custom_components.tunnihind.battery.battery import Steps
 from custom_components.tunnihind.battery.commands import Action, Command
-from tests.integration.household.test_diagnostics import diagnostics_of
+from tests.integration.household.test_diagnostics import ask_calendar, diagnostics_of
 from tests.support.household.automations import restart
 from tests.support.household.battery import (
     BATTERY,
@@ -82,6 +82,19 @@ async def test_the_course_of_a_restless_plan_stays_below_16_kb(house: Home) -> N
     house.entry.runtime_data.async_update_listeners()
     assert len(json_dumps(attributes(house))) < 16_384
     assert len(attributes(house)["course"]) > 96
+
+
+async def test_the_calendar_shows_when_the_battery_charges_and_discharges_and_nothing_else(house: Home) -> None:
+    events = await ask_calendar(house, house.now, 24 * 9)
+    of_battery = [event for event in events if event[0].startswith("Battery")]
+    words = {"charge": "Battery: charge", "discharge": "Battery: discharge for the home", "sell": "Battery: sell"}
+    assert of_battery == [
+        (words[run.action], run.start, run.end) for run in plan_of(house).runs if run.action in words
+    ]
+    assert {title for title, _, _ in of_battery} == {words["charge"], words["discharge"]}
+    assert len(events) > len(of_battery)
+    await call(house, "switch.turn_off", entity_id=entity(house, "switch", "enabled"))
+    assert [event for event in await ask_calendar(house, house.now, 48) if event[0].startswith("Battery")] == []
 
 
 async def test_the_state_of_charge_never_leaves_its_limits_in_the_course(house: Home) -> None:
