@@ -7,6 +7,7 @@ contents that a card gets with the examples in tests/integration/card/examples.
 
 from collections.abc import Mapping
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final, TypedDict
 
 from homeassistant.config_entries import ConfigEntryState
@@ -14,12 +15,16 @@ from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
+from ..battery.plan import Action
+from ..battery.settings import PERCENT
 from ..client.answers import Mode
 from ..client.polling import Problem
 from ..const import DOMAIN, EUR
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..core.market import FORECAST_STALE_AFTER_S
-from ..entity import WINDOW
+from ..entity import BATTERY_ACTION, WINDOW
+from ..household.battery_planner import Decision, batteries_of
+from ..household.home_energy import NoPlanReason
 from ..household.planner import plans_of
 from ..household.prices_now import MAX_LISTED_S, PricesNow
 from ..household.problems import problems
@@ -66,8 +71,37 @@ class CardPlan(TypedDict):
     windows: list[tuple[Piece, ...]]
 
 
+class CardCourse(TypedDict):
+    """The course of a battery, in steps from `start` to `end` (UTC seconds).
+
+    Each step has `step` seconds, but the first step may be shorter. `actions` has the start (UTC seconds) and the
+    action of each run of steps with the same action. `percent` has the state of charge at the start, and at the end of
+    each step, in whole percent.
+    """
+
+    start: int
+    end: int
+    step: int
+    actions: list[tuple[int, Action]]
+    percent: list[int]
+
+
+class CardBattery(TypedDict):
+    """A battery with valid settings.
+
+    `id` is the id of the battery's subentry. `entity_id` is the id of its sensor "Action", or None if there is no such
+    sensor. Without a plan, `course` is None, and `reason` says why.
+    """
+
+    id: str
+    entity_id: str | None
+    name: str
+    reason: NoPlanReason | None
+    course: CardCourse | None
+
+
 class CardPlanElsewhere(TypedDict):
-    """A plan that a card names, but that belongs to another config entry than the card shows.
+    """A plan or a battery that a card names, but that belongs to another config entry than the card shows.
 
     If the other entry has another price zone, `zone` is this zone, or else None. `entry` is the other entry's title.
     """
@@ -104,8 +138,9 @@ class CardContents(CardContentsWithoutPrices):
     household pays the buyer. If the household sells nothing, if none of these selling prices is known, or if the user
     may not read selling prices, `selling` is None. `now` is the current period, or None if the current price is
     unknown. `plans` lists all plans with valid settings. If a user may not read a plan's binary sensor "Window", the
-    plan is left out for this user. `plans_elsewhere` lists the plans of other entries that the card's request names and
-    the user may read. `zone` is the entry's price zone if the enabled entries have several zones, or else None.
+    plan is left out for this user. `batteries` lists all batteries with valid settings whose sensor "Action" the user
+    may read. `plans_elsewhere` lists the plans and batteries of other entries that the card's request names and the
+    user may read. `zone` is the entry's price zone if the enabled entries have several zones, or else None.
     """
 
     mode: Mode
@@ -119,6 +154,7 @@ class CardContents(CardContentsWithoutPrices):
     selling: PriceColumns | None
     now: CardPeriod | None
     plans: list[CardPlan]
+    batteries: list[CardBattery]
     plans_elsewhere: list[CardPlanElsewhere]
     zone: str | None
 
@@ -174,6 +210,7 @@ class ContentsBuilder:
             selling=self._selling,
             now=CardPeriod(start=current.start, end=current.end) if current else None,
             plans=_plans(coordinator),
+            batteries=_batteries(coordinator),
             plans_elsewhere=[],
             zone=coordinator.zone.code if _has_several_zones(coordinator.hass) else None,
         )
@@ -204,3 +241,35 @@ def _plans(coordinator: TunnihindCoordinator) -> list[CardPlan]:
         for plan_id in coordinator.prices.outcomes
         if plan_id in plans
     ]
+
+
+def _batteries(coordinator: TunnihindCoordinator) -> list[CardBattery]:
+    registry, batteries = er.async_get(coordinator.hass), batteries_of(coordinator.config_entry)
+    planner = coordinator.battery_planner
+    return [
+        CardBattery(
+            id=battery_id,
+            entity_id=registry.async_get_entity_id(Platform.SENSOR, DOMAIN, f"{battery_id}_{BATTERY_ACTION}"),
+            name=batteries[battery_id].title,
+            reason=planner.decision(battery_id).reason,
+            course=_course(planner.decision(battery_id)),
+        )
+        for battery_id in planner.settings
+        if battery_id in batteries
+    ]
+
+
+def _course(decision: Decision) -> CardCourse | None:
+    plan, reading, settings = decision.plan, decision.reading, decision.settings
+    if plan is None or reading is None or settings is None:
+        return None
+    starts = [*map(int, plan.steps.starts), plan.steps.end]
+    return CardCourse(
+        start=starts[0],
+        end=starts[-1],
+        step=max(end - start for start, end in pairwise(starts)),
+        actions=[(run.start, run.action) for run in plan.runs],
+        percent=[
+            round(stored / settings.capacity_kwh * PERCENT) for stored in (reading.stored_kwh, *plan.course.stored_kwh)
+        ],
+    )

@@ -26,8 +26,7 @@ from homeassistant.util.hass_dict import HassKey
 from ..client.requests import MAX_PAST_DAYS
 from ..const import CONF_REHEARSAL, DOMAIN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from ..entity import SELLING_PRICE, WINDOW
-from ..household.planner import plans_of
+from ..entity import BATTERY_ACTION, SELLING_PRICE, WINDOW
 from ..prices.days import day_at
 from ..prices.zones import zone_of
 from .columns import HouseholdColumns, PriceColumns, household_columns, price_columns
@@ -64,7 +63,7 @@ def async_subscribe_card(
     """Send a card its contents now, and the changed fields after every change.
 
     Return a function that ends the subscription. `message` is the id of the card's request. `plans` are the ids of the
-    binary sensors of the plans that the card names.
+    binary sensors of the plans, and of the sensors of the batteries, that the card names.
     """
     broadcasters = hass.data.setdefault(ENTRY_BROADCASTERS, {})
     if entry.entry_id not in broadcasters:
@@ -174,6 +173,11 @@ class _CardSubscription:
         readable["plans"] = [
             plan for plan in readable["plans"] if self._may_read(Platform.BINARY_SENSOR, plan["id"], WINDOW)
         ]
+        readable["batteries"] = [
+            battery
+            for battery in readable["batteries"]
+            if self._may_read(Platform.SENSOR, battery["id"], BATTERY_ACTION)
+        ]
         readable["plans_elsewhere"] = [*self._plans_elsewhere()]
         return readable
 
@@ -183,7 +187,8 @@ class _CardSubscription:
         for entity_id in self._plans:
             entry = _entry_of(self._hass, entity_id)
             if entry and entry.entry_id != self._entry_id and permissions.check_entity(entity_id, POLICY_READ):
-                plan, zone = plans_of(entry).get(entities[entity_id].config_subentry_id or ""), zone_of(entry.data)
+                plan = entry.subentries.get(entities[entity_id].config_subentry_id or "")
+                zone = zone_of(entry.data)
                 yield CardPlanElsewhere(
                     name=plan.title if plan else entity_id,
                     zone=None if zone is own_zone else zone.code,

@@ -15,6 +15,7 @@ import pytest
 from homeassistant.config_entries import ConfigEntryDisabler
 
 from tests.integration.card.conftest import Cards
+from tests.support.household.battery import BATTERY, BATTERY_ID, LOAD, charge, count
 from tests.support.household.home import DAY_S, Home, MakeHome, instant
 from tunnihind.core.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
@@ -102,6 +103,21 @@ async def with_plans(make_home: MakeHome) -> Home:
     return home
 
 
+async def with_batteries(make_home: MakeHome) -> Home:
+    """Return a home whose battery sells too, and that has a battery whose state of charge is not known."""
+    home = await make_home(AFTERNOON, PUBLISHED_TOMORROW, price_of=simulated, settings=Settings(full_horizon=True))
+    home.forecast_of, home.quarter_price_of = simulated, simulated_quarter
+    home.serve()
+    await count(home, LOAD, lambda start: 0.4 + (start // HOUR_S % 24 in {16, 17, 18, 19}))
+    charge(home.hass, 60)
+    await home.add(
+        options=FEES | SELLING | {"billed_by": "quarter"},
+        plans={"dishwasher": PLANS["dishwasher"]},
+        batteries={BATTERY_ID: BATTERY, "car": {**BATTERY, "state_of_charge": "sensor.car"}},
+    )
+    return home
+
+
 async def stale(make_home: MakeHome) -> Home:
     def old(home: Home) -> None:
         home.forecast_made_at = home.now - 7 * HOUR_S
@@ -147,11 +163,12 @@ async def stopped(make_home: MakeHome) -> Home:
 
 
 LIVED: Final[Mapping[str, Callable[[MakeHome], Awaitable[Home]]]] = {
-    lived.__name__: lived for lived in (with_plans, stale, server_lost, run_out, no_data, retrying, stopped)
+    lived.__name__: lived for lived in (with_plans, with_batteries, stale, server_lost, run_out, no_data, retrying, stopped)
 }
 NAMES: Final = (*STATES, *LIVED)
 
 
+@pytest.mark.usefixtures("recorder_mock")
 @pytest.mark.parametrize("name", NAMES)
 async def test_each_state_equals_the_file_of_the_cards_tests(make_home: MakeHome, cards: Cards, name: str) -> None:
     home = await (LIVED[name](make_home) if name in LIVED else a_home(make_home, **STATES[name]))

@@ -5,6 +5,7 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockUser
 
 from tests.integration.card.conftest import Cards, price_at
+from tests.support.household.battery import BATTERY
 from tests.support.household.home import DEFAULT_PLAN, Home, MakeHome
 from tunnihind.core.market import HOUR_S
 
@@ -70,6 +71,18 @@ async def test_an_open_card_gets_nothing_more_when_the_right_is_taken_away(
     let_read(guest)
     await home.at(home.now - home.now % HOUR_S + HOUR_S)
     assert await card.events() == []
+
+
+@pytest.mark.usefixtures("recorder_mock")
+async def test_each_battery_has_the_right_of_its_action(make_home: MakeHome, cards: Cards, guest: MockUser) -> None:
+    home = await make_home()
+    batteries = {name: {**BATTERY, "state_of_charge": f"sensor.{name}"} for name in ("mine", "yours")}
+    await home.add(batteries=batteries)
+    let_read(guest, price_of(home), home.state("sensor", "action", "mine").entity_id)
+    card = await cards.open(guest)
+    [battery] = card.shown["batteries"]
+    assert (battery["id"], battery["reason"], battery["course"]) == ("mine", "state_of_charge_unknown", None)
+    assert len((await cards.open()).shown["batteries"]) == 2
 
 
 async def test_users_without_limits_see_the_whole_card(home: Home, cards: Cards, hass_read_only_user: MockUser) -> None:
