@@ -7,7 +7,6 @@ contents that a card gets with the examples in tests/integration/card/examples.
 
 from collections.abc import Mapping
 from enum import StrEnum
-from itertools import pairwise
 from typing import Final, TypedDict
 
 from homeassistant.config_entries import ConfigEntryState
@@ -72,17 +71,15 @@ class CardPlan(TypedDict):
 
 
 class CardCourse(TypedDict):
-    """The course of a battery, in steps from `start` to `end` (UTC seconds).
+    """The course of a battery.
 
-    Each step has `step` seconds, but the first step may be shorter. `actions` has the start (UTC seconds) and the
-    action of each run of steps with the same action. `percent` has the state of charge at the start, and at the end of
-    each step, in whole percent.
+    `runs` has the start, the end (UTC seconds) and the action of each run. `percent` has states of charge in whole
+    percent: that of now, for `start` (UTC seconds), and those at the ends of periods of `step` seconds from `start` on.
     """
 
+    runs: list[tuple[int, int, Action]]
     start: int
-    end: int
     step: int
-    actions: list[tuple[int, Action]]
     percent: list[int]
 
 
@@ -263,12 +260,12 @@ def _course(decision: Decision) -> CardCourse | None:
     plan, reading, settings = decision.plan, decision.reading, decision.settings
     if plan is None or reading is None or settings is None:
         return None
-    starts = [*map(int, plan.steps.starts), plan.steps.end]
+    starts, end = plan.steps.starts, plan.steps.end
+    step = end - int(starts[-1])
     return CardCourse(
-        start=starts[0],
-        end=starts[-1],
-        step=max(end - start for start, end in pairwise(starts)),
-        actions=[(run.start, run.action) for run in plan.runs],
+        runs=[(run.start, run.end, run.action) for run in plan.runs],
+        start=end - step * len(starts),
+        step=step,
         percent=[
             round(stored / settings.capacity_kwh * PERCENT) for stored in (reading.stored_kwh, *plan.course.stored_kwh)
         ],

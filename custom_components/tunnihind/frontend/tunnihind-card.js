@@ -6,7 +6,7 @@
 import { BAND_PX, bestStart, Chart, Clock, DAY_S, DAYS_PX, Drawing, HOUR_S, HOURS_PX, isPublished, middleWithin, periodAt, periodsInView, roundStep, setAttributes, setText, TINTS } from "./chart.js";
 
 /** @import { Span } from "./chart.js" */
-/** @import { PriceColumns, Config, Connection, Contents, Failure, Hass, Locale, Period, Plan, Range, Scene } from "./tunnihind-card.types" */
+/** @import { PriceColumns, Config, Connection, Contents, Course, Failure, Hass, Locale, Period, Plan, Range, Scene } from "./tunnihind-card.types" */
 
 // --- texts
 
@@ -68,6 +68,8 @@ const TEXTS = {
   highest: ["max", "max", "макс."],
   none: ["No price for this time", "Selle aja hind ei ole teada", "Цена на это время неизвестна"],
   plans: ["Plans", "Plaanid", "Планы"],
+  run: ["{action} until {until} ({percent})", "{action} kuni {until} ({percent})", "{action} до {until} ({percent})"],
+  then: [", then ", ", siis ", ", затем "],
   more: ["+{n} more", "+{n} veel", "ещё {n}"],
   loading: ["Loading prices …", "Hindade laadimine …", "Цены загружаются …"],
   empty: [
@@ -191,6 +193,7 @@ export class Wording extends Clock {
     /** @type {Intl.DateTimeFormatOptions} */
     const day = { weekday: "short", day: "numeric" };
     this.dayFormats = [format({ ...day, month: "short" }), format(day), format({ weekday: "short" })];
+    this.percents = new Intl.NumberFormat(this.numberLanguage, { style: "percent" });
     /** @type {Record<number, Intl.NumberFormat>} */
     this.numbers = {};
   }
@@ -300,9 +303,6 @@ function roundedParts(parts) {
   return parts.map((part, i) => Math.floor(part) + Number(largest.includes(i)));
 }
 
-/** The length of the periods in seconds, or an hour if there are none. @param {Period[]} periods */
-const stepOf = ([first]) => (first ? first.end - first.start : HOUR_S);
-
 /**
  * The cheapest and the most expensive published period. If no period is published, forecasts are compared. If prices are
  * equal, the first period counts.
@@ -370,6 +370,7 @@ export function plansInView(plans, view, now) {
 // --- drawing
 
 const [LANE_PX, STRIP_PX, MARK_PX] = [19, 15, 20];
+const ACTIONS = ["charge", "store_sun", "hold", "discharge", "sell"];
 const [PX_PER_TICK, MOST_TICKS] = [30, 7];
 /** The usual share of the picture for plans, and the least height for prices if plans need a larger share. */
 const [PLANS_SHARE, LEAST_PLOT_PX] = [0.36, 40];
@@ -378,15 +379,23 @@ const WIDE_BAR_PX = 5;
 /** Below the first height, a picture has no axes. Below the second height, it has no times. */
 const [LOW_PX, MIDDLE_PX] = [76, 130];
 
-/** Draws the prices, the selling price, the plans and the extremes. */
+/** Gives a place as many buttons as needed. @param {Element} place @param {number} count */
+function buttonsIn(place, count) {
+  while (place.children.length > count) place.lastElementChild?.remove();
+  while (place.children.length < count) place.append(document.createElement("button"));
+  return /** @type {HTMLElement[]} */ ([...place.children]);
+}
+
+/** Draws prices, batteries, plans and extremes. */
 class CardDrawing extends Drawing {
   /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick opens a plan, or without a plan the list of the plans in view @param {() => void} fit makes room for the picture, and measures it */
   constructor(place, lanes, pick, fit) {
-    super(place, { behind: ["ahead"], before: ["selling", "links", "strips", "dots"] });
+    super(place, { behind: ["ahead"], before: ["selling", ...ACTIONS, "stored", "links", "strips", "dots"] });
     this.lanes = lanes;
     this.pick = pick;
     this.fit = fit;
     this.isLow = false;
+    this.lanesTop = 0;
     this.wording = /** @type {Wording} */ (/** @type {unknown} */ (null));
   }
 
@@ -412,16 +421,20 @@ class CardDrawing extends Drawing {
     const below = height - (isLow ? 2 : DAYS_PX + (hasHours ? HOURS_PX : 0));
     const plans = plansInView(scene.plans, scene.view, scene.now);
     const running = plans.filter((plan) => piecesIn(plan, { from: scene.now, to: scene.now + 1 }).length).length;
-    const [usual, most] = [hasHours ? height * PLANS_SHARE : 0, below - top - LEAST_PLOT_PX].map((room) => Math.floor(room / LANE_PX));
+    const courses = hasHours ? scene.batteries.flatMap((battery) => battery.course ?? []) : [];
+    const coursesPx = courses.length * LANE_PX;
+    const [usual, most] = [hasHours ? height * PLANS_SHARE : 0, below - coursesPx - top - LEAST_PLOT_PX].map((room) => Math.floor(room / LANE_PX));
     const isMore = (/** @type {number} */ room) => (room < plans.length ? 1 : 0);
     const room = Math.max(0, usual, Math.min(1, most, plans.length), Math.min(running + isMore(running), most));
     const lanes = plans.slice(0, Math.max(room - isMore(room), Math.min(1, room, running)));
     const hasMore = lanes.length < Math.min(room, plans.length);
-    const bottom = below - (lanes.length + Number(hasMore)) * LANE_PX;
+    this.lanesTop = below - (lanes.length + Number(hasMore)) * LANE_PX;
+    const bottom = this.lanesTop - coursesPx;
     const sold = periodsInView(scene.selling, scene.view);
     const seen = this.drawPrices(scene, { right: width - (isLow ? 0 : 4), top, bottom, below, hasAxis: !isLow, hasHours }, sold);
     this.setPath("selling", this.stepPath(sold));
     this.labelPresentAndForecast(scene, seen);
+    this.drawBatteries(courses);
     this.drawPlans(lanes);
     this.placeButtons(lanes, plans.length - lanes.length, hasMore, scene);
     this.drawExtremes(isLow ? null : extremes(seen));
@@ -468,12 +481,23 @@ class CardDrawing extends Drawing {
     this.drawLabelsAbove(labels);
   }
 
-  /** Draws each plan on its own line below the prices. @param {Plan[]} plans */
+  /** Draws the actions and the states of charge of batteries. @param {Course[]} courses */
+  drawBatteries(courses) {
+    const paths = Object.fromEntries([...ACTIONS, "stored"].map((name) => [name, ""]));
+    courses.forEach(({ runs, start, step, percent }, lane) => {
+      const y = this.plot.bottom + lane * LANE_PX + 2;
+      for (const [from, to, action] of runs) paths[action] += this.boxPath(from, y, to, y + STRIP_PX);
+      paths.stored += percent.map((one, i) => `${i ? "L" : "M"}${this.x(Math.max(runs[0][0], start + i * step))} ${y + STRIP_PX * (1 - one / 100)}`).join("");
+    });
+    for (const name in paths) this.setPath(name, paths[name]);
+  }
+
+  /** Draws each plan on a line of its own. @param {Plan[]} plans */
   drawPlans(plans) {
-    const { left, right, bottom } = this.plot;
+    const { left, right } = this.plot;
     let [strips, links] = ["", ""];
     const names = plans.flatMap(({ name, windows }, lane) => {
-      const y = bottom + lane * LANE_PX + 3;
+      const y = this.lanesTop + lane * LANE_PX + 3;
       /** @type {Span[]} */
       const seen = [];
       for (const pieces of windows) {
@@ -495,19 +519,18 @@ class CardDrawing extends Drawing {
    * @param {Plan[]} plans @param {number} more @param {boolean} hasMore @param {Scene} scene
    */
   placeButtons(plans, more, hasMore, { view, now }) {
-    const { lanes, plot, wording } = this;
+    const { plot, wording } = this;
     const rows = hasMore ? [...plans, undefined] : plans;
     const others = wording.say("more", { n: String(more) });
     // If one of several plans has the only line, its button opens the list of the plans in view.
     const opensList = more && !hasMore;
-    rows.forEach((plan, i) => {
-      const button = /** @type {HTMLElement} */ (lanes.children[i] ?? lanes.appendChild(document.createElement("button")));
+    buttonsIn(this.lanes, rows.length).forEach((button, i) => {
+      const plan = rows[i];
       const label = plan ? `${plan.name}: ${wording.planTimes(plan, view, now)}${opensList ? `, ${others}` : ""}` : others;
-      setAttributes(button, { title: label, "aria-label": label, style: `top:${plot.bottom + 1 + i * LANE_PX}px;padding-left:${plot.left + 4}px` });
+      setAttributes(button, { title: label, "aria-label": label, style: `top:${this.lanesTop + 1 + i * LANE_PX}px;padding-left:${plot.left + 4}px` });
       setText(button, plan ? "" : others);
       button.onclick = () => this.pick(opensList ? undefined : plan);
     });
-    while (lanes.children.length > rows.length) lanes.lastElementChild?.remove();
   }
 
   /** Finds a place for a plan's name in or beside a strip, and shortens the name to fit. @param {string} name @param {Span[]} strips in pixels */
@@ -562,7 +585,7 @@ class CardChart extends Chart {
   /** @type {Range | null} null if the reader moved or zoomed the view */
   range = RANGES[1];
 
-  /** Shows new data. Keeps a view that the reader has chosen. @param {Pick<Scene, "periods" | "selling" | "plans" | "wording" | "isAllPast">} data */
+  /** Shows new data. Keeps a view that the reader has chosen. @param {Omit<Scene, "now" | "view" | "pointedStart" | "days">} data */
   show(data) {
     this.scene = { ...data, now: 0, view: this.view, pointedStart: periodAt(data.periods, this.scene?.pointedStart ?? 0)?.start ?? null, days: [] };
     this.updateNow();
@@ -642,7 +665,7 @@ ha-card > * { flex: none; }
 .readout, text { font-variant-numeric: tabular-nums; }
 .when, .unit, .parts, .legend, .message, button { color: var(--soft); }
 .price, .parts, .legend, .foot { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 12px; }
-.readout > :is(.price, .parts, .advice) { order: 2; flex-basis: 100%; column-gap: 8px; }
+.readout > :is(.price, .parts, .advice, .batteries) { order: 2; flex-basis: 100%; column-gap: 8px; }
 .amount, .unit { white-space: nowrap; } .price .level { align-self: last baseline; line-height: 15px; }
 .amount { font-size: 32px; line-height: 38px; }
 .level, .legend span { display: inline-flex; align-items: center; gap: 6px; }
@@ -664,6 +687,9 @@ path { fill: none; }
 .selling { stroke: var(--sold); stroke-width: 1.5; stroke-dasharray: 5 3; }
 .present { stroke: var(--ink); stroke-width: 1.5; } .dots { fill: var(--ink); stroke: var(--paper); stroke-width: 1.5; }
 .strips { fill: color-mix(in srgb, var(--accent) 34%, transparent); stroke: var(--accent); stroke-linejoin: round; }
+.charge { fill: var(--energy-battery-in-color, #f06292); } .discharge { fill: var(--energy-battery-out-color, #4db6ac); }
+.store_sun { fill: var(--energy-solar-color, #ff9800); } .sell { fill: var(--sold); } .hold { fill: var(--line); }
+.stored { stroke: var(--ink); stroke-width: 1.5; }
 .links { stroke: var(--accent); stroke-dasharray: 2 2; }
 .days text, .names text, .marks text, text.now { fill: var(--ink); }
 text.now, .marks text { font-weight: 600; }
@@ -683,7 +709,9 @@ button path { fill: currentColor; }
 .lanes button { position: absolute; width: 100%; height: 19px; border-radius: 4px; font-size: 12px; line-height: 19px; text-align: start; color: var(--median); }
 dialog { width: min(26em, 85vw); box-sizing: border-box; padding: 8px; border: 0; border-radius: 12px; color: var(--ink); background: var(--card-background-color); }
 dialog::backdrop { background: #0008; }
-dialog button { display: block; width: 100%; height: auto; padding: 8px; border-radius: 8px; text-align: start; color: var(--ink); }
+dialog button, .batteries button { display: block; width: 100%; height: auto; padding: 8px; border-radius: 8px; text-align: start; color: var(--ink); }
+.batteries button { height: 24px; padding: 0; overflow: hidden; }
+@container (max-width: 500px) { .batteries button { height: 40px; } }
 dialog small { display: block; color: var(--soft); }
 button:hover { background: var(--line); }
 button[aria-pressed="true"] { color: var(--ink); font-weight: 600; background: color-mix(in srgb, var(--accent) 16%, transparent); }
@@ -692,7 +720,7 @@ button:disabled { opacity: .38; cursor: default; background: none; }
 .message svg { width: 40px; } .message path { fill: var(--t2); }
 .summary { position: absolute; top: 0; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 .brief .note { overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; padding-block: 0; }
-.brief .legend, .compact .parts, .tiny .advice, .compact .foot, .tiny .when, .tiny h2, .compact .mode:not([hidden]) + .when { display: none; }
+.brief .legend, .compact .parts, .tiny :is(.advice, .batteries), .compact .foot, .tiny .when, .tiny h2, .compact .mode:not([hidden]) + .when { display: none; }
 .compact { padding: 8px 12px; } .compact .readout .price { order: 0; flex: initial; } .compact .amount { font-size: 26px; line-height: 30px; }
 ${TINTS.slice(0, -1).map((tint) => `.${tint} { --tint: var(--${tint}); }`).join(" ")}
 @media (forced-colors: active) {
@@ -706,7 +734,7 @@ const CARD_HTML = `<style>${STYLE}</style><ha-card>
 <h2 class="title"></h2>
 <div class="readout"><div class="mode"></div><div class="when"></div>
 <div class="price"><span class="amount"></span><span class="unit"></span><span class="level"></span></div>
-<dl class="parts"></dl><div class="advice"></div></div>
+<dl class="parts"></dl><div class="advice"></div><div class="batteries"></div></div>
 <div class="note" role="status"></div>
 <div class="field"><div class="chart" role="slider" tabindex="0" aria-describedby="summary"></div><div class="lanes"></div></div>
 <div class="foot"><div class="legend"></div><div class="moves">
@@ -780,7 +808,7 @@ const cardClass = (Base) => class extends Base {
     root.innerHTML = CARD_HTML;
     /** @type {Record<string, HTMLElement>} */
     this.elements = Object.fromEntries([...root.querySelectorAll("[class], ha-card")].map((part) => [part.className || "card", /** @type {HTMLElement} */ (part)]));
-    const drawing = new CardDrawing(this.elements.chart, this.elements.lanes, (plan) => (plan ? this.openPlan(plan) : this.showPlanList()), () => this.isFitted || this.fit());
+    const drawing = new CardDrawing(this.elements.chart, this.elements.lanes, (plan) => (plan ? this.open(plan.entity) : this.showPlanList()), () => this.isFitted || this.fit());
     this.chart = new CardChart(this.elements.field, drawing, () => Date.now() / 1000 + this.aheadS, () => this.showReadout());
     for (const range of RANGES) this.elements[range].onclick = () => this.chart.chooseRange(range);
     this.elements.list.onclick = () => /** @type {HTMLDialogElement} */ (this.elements.list).close();
@@ -817,7 +845,7 @@ const cardClass = (Base) => class extends Base {
     const before = this.homeAssistant;
     this.homeAssistant = hass;
     if (before?.connection !== hass.connection) this.subscribe();
-    if (before?.locale === hass.locale && before?.config.time_zone === hass.config.time_zone) return;
+    if (before?.locale === hass.locale && before?.localize === hass.localize && before?.config.time_zone === hass.config.time_zone) return;
     this.wording = null;
     this.showAll();
   }
@@ -828,21 +856,22 @@ const cardClass = (Base) => class extends Base {
 
   getGridOptions() {
     const { config, contents, elements } = this;
-    const more = [config?.title, config?.show_selling && contents.selling, elements.note.textContent].filter((one) => one);
+    const more = [config?.title, config?.show_selling && contents.selling, elements.note.textContent, elements.batteries.textContent].filter((one) => one);
     return { columns: 12, rows: 6 + more.length, min_columns: 6, min_rows: 2 };
   }
 
   static getConfigForm() {
     const say = textsIn(pageLanguage());
     const ranges = RANGES.map((value) => ({ value, label: rangeName(RANGE_DAYS[value], say) }));
-    const plans = { domain: "binary_sensor", integration: "tunnihind", device_class: "running" };
+    const { entities = {} } = /** @type {any} */ (document.querySelector("home-assistant"))?.hass ?? {};
+    const plans = Object.values(entities).filter(({ platform, translation_key: key }) => platform === "tunnihind" && /^(dear_)?window$|^action$/.test(key)).map(({ entity_id: id }) => id);
     return {
       schema: [
         { name: "entry_id", selector: { config_entry: { integration: "tunnihind" } } },
         { name: "title", selector: { text: {} } },
         { name: "range", selector: { select: { mode: "dropdown", options: ranges } } },
         { name: "show_plans", default: true, selector: { boolean: {} } },
-        { name: "plans", selector: { entity: { multiple: true, filter: plans } } },
+        { name: "plans", selector: { entity: { multiple: true, include_entities: plans } } },
         { name: "show_selling", selector: { boolean: {} } },
       ],
       computeLabel: (/** @type {{name: string}} */ { name }) => say(/** @type {TextKey} */ (`form.${name}`)),
@@ -933,8 +962,7 @@ const cardClass = (Base) => class extends Base {
     const { scene } = this.chart;
     if (!this.isConnected || !scene) return;
     this.chart.updateNow();
-    const step = stepOf(scene.periods);
-    this.timer = setTimeout(() => this.tick(), Math.min(step - (scene.now % step) + 0.05, TICK_S) * 1000);
+    this.timer = setTimeout(() => this.tick(), Math.min(QUARTER_S - (scene.now % QUARTER_S) + 0.05, TICK_S) * 1000);
   }
 
   showAll() {
@@ -954,7 +982,7 @@ const cardClass = (Base) => class extends Base {
       this.fit();
       return;
     }
-    const plans = (contents.plans ?? []).filter(({ entity_id: id }) => config.show_plans !== false && (!config.plans?.length || config.plans.includes(id ?? "")));
+    const isChosen = (/** @type {{entity_id: string | null}} */ { entity_id: id }) => config.show_plans !== false && (!config.plans?.length || config.plans.includes(id ?? ""));
     const known = (/** @type {"prices" | "selling"} */ name) => {
       const coming = periodsOf(contents[name]);
       return [...periodsOf(this.past[name]).filter(({ end }) => end <= (coming[0]?.start ?? end)), ...coming];
@@ -962,7 +990,8 @@ const cardClass = (Base) => class extends Base {
     this.chart.show({
       periods: known("prices"),
       selling: config.show_selling ? known("selling") : [],
-      plans: plans.map(({ name, entity_id, windows }) => ({ name, entity: entity_id, windows: joinedWindows(windows) })),
+      plans: (contents.plans ?? []).filter(isChosen).map(({ name, entity_id, windows }) => ({ name, entity: entity_id, windows: joinedWindows(windows) })),
+      batteries: (contents.batteries ?? []).filter(isChosen),
       isAllPast: this.isPastAnswered,
       wording,
     });
@@ -1028,9 +1057,27 @@ const cardClass = (Base) => class extends Base {
     return sentences.join(" ");
   }
 
-  /** @param {Plan} plan */
-  openPlan({ entity }) {
-    if (entity) this.dispatchEvent(new CustomEvent("hass-more-info", { bubbles: true, composed: true, detail: { entityId: entity } }));
+  /** Says what batteries do at an instant and next, or why not. @param {number} ts */
+  showBatteries(ts) {
+    const { batteries, wording, now } = /** @type {Scene} */ (this.chart.scene);
+    const words = (/** @type {string} */ key) => this.homeAssistant?.localize(`component.tunnihind.entity.sensor.action.${key}`) ?? "";
+    buttonsIn(this.elements.batteries, batteries.length).forEach((button, i) => {
+      const { name, entity_id: id, reason, course } = batteries[i];
+      let text = `: ${reason ? words(`state_attributes.reason.state.${reason}`) : "–"}`;
+      const runs = course?.runs.filter(([, to]) => ts < to).slice(0, 2);
+      if (course && runs?.[0] && runs[0][0] <= ts) {
+        const percent = (/** @type {number} */ at) => wording.percents.format(course.percent[Math.floor((at - course.start) / course.step)] / 100);
+        const said = runs.map(([, to, action]) => wording.say("run", { action: words(`state.${action}`), until: wording.dayAndTime(to, now), percent: percent(to) }).toLowerCase());
+        text = ` ${percent(ts)}: ${said.join(wording.say("then"))}`;
+      }
+      setText(button, name + text);
+      button.onclick = () => this.open(id);
+    });
+  }
+
+  /** @param {string | null} entityId */
+  open(entityId) {
+    if (entityId) this.dispatchEvent(new CustomEvent("hass-more-info", { bubbles: true, composed: true, detail: { entityId } }));
   }
 
   showPlanList() {
@@ -1040,7 +1087,7 @@ const cardClass = (Base) => class extends Base {
       const [button, when] = ["button", "small"].map((name) => document.createElement(name));
       when.append(wording.planTimes(plan, view, now));
       button.append(plan.name, when);
-      button.onclick = () => this.openPlan(plan);
+      button.onclick = () => this.open(plan.entity);
       return button;
     }));
     list.ariaLabel = wording.say("plans");
@@ -1081,9 +1128,14 @@ const cardClass = (Base) => class extends Base {
     elements.level.className = `level ${TINTS[tint ?? TINTS.length - 1]}`;
     setText(elements.level, word ? wording.say(/** @type {TextKey} */ (word)) : "");
     setText(elements.advice, this.advice());
-    const lines = this.partLines(wording, period, sold?.price);
+    this.showBatteries(period && period.end > now ? Math.max(period.start, now) : (pointedStart ?? now));
+    const names = /** @type {const} */ (["market", "network", "fees", "vat"]);
+    // The parts add up to the price as it is shown. Parts that round to zero are left out.
+    const amounts = roundedParts(names.map((name) => (period?.parts?.[name] ?? 0) * SHOWN_PER_EURO));
+    const lines = names.map((name, i) => [wording.say(name), wording.priceText(amounts[i] / SHOWN_PER_EURO)]).filter((_, i) => amounts[i]);
+    if (sold) lines.push([wording.say("selling"), wording.priceText(sold.price)]);
     elements.parts.innerHTML = lines.map(([name, amount]) => `<div><dt>${name}</dt><dd>${amount}</dd></div>`).join("");
-    const text = [elements.when, elements.amount, elements.unit, elements.level].map((part) => part.textContent).concat(lines.map((line) => line.join(" ")));
+    const text = [elements.when, elements.amount, elements.unit, elements.level, ...elements.batteries.children].map((part) => part.textContent).concat(lines.map((line) => line.join(" ")));
     elements.chart.ariaValueMin = "0";
     elements.chart.ariaValueMax = String(periods.length);
     elements.chart.ariaValueNow = String(period ? periods.indexOf(period) : 0);
@@ -1099,19 +1151,6 @@ const cardClass = (Base) => class extends Base {
     const [less, more] = [found.later, found.atOnce].sort((one, other) => one - other).map((price) => wording.priceText(price));
     const when = found.best === "now" ? wording.say("now") : wording.dayAndTime(found.start, now);
     return wording.say("start", { when: when[0].toLowerCase() + when.slice(1), less, more, unit: wording.unit });
-  }
-
-  /**
-   * The names and the amounts of a price's parts and of the selling price. The parts add up to the price as it is shown.
-   * Parts that round to zero are left out.
-   * @param {Wording} wording @param {Period} [period] @param {number} [sold]
-   */
-  partLines(wording, period, sold) {
-    const names = /** @type {const} */ (["market", "network", "fees", "vat"]);
-    const amounts = roundedParts(names.map((name) => (period?.parts?.[name] ?? 0) * SHOWN_PER_EURO));
-    const lines = names.map((name, i) => [wording.say(name), wording.priceText(amounts[i] / SHOWN_PER_EURO)]).filter((_, i) => amounts[i]);
-    if (sold !== undefined) lines.push([wording.say("selling"), wording.priceText(sold)]);
-    return lines;
   }
 
   /** Hides parts of the card until the rest fits, and measures the chart. */

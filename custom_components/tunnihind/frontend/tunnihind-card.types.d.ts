@@ -25,12 +25,29 @@ export interface Plan {
   windows: Span[][];
 }
 
+/** `CardCourse` of custom_components/tunnihind/card/contents.py. */
+export interface Course {
+  runs: [number, number, string][];
+  start: number;
+  step: number;
+  percent: number[];
+}
+
+/** `CardBattery` of custom_components/tunnihind/card/contents.py. */
+export interface Battery {
+  name: string;
+  entity_id: string | null;
+  reason: string | null;
+  course: Course | null;
+}
+
 /** `isAllPast` is true if no prices are known before the first period. */
 export interface Scene extends Drawn {
   isAllPast: boolean;
   periods: Period[];
   selling: Period[];
   plans: Plan[];
+  batteries: Battery[];
   wording: import("./tunnihind-card").Wording;
 }
 
@@ -77,6 +94,7 @@ export interface Contents {
   selling: PriceColumns | null;
   now: { start: number; end: number } | null;
   plans: { name: string; entity_id: string | null; windows: [number, number][][] }[];
+  batteries: Battery[];
   plans_elsewhere: { name: string; zone: string | null; entry: string }[];
   zone: string | null;
 }
@@ -111,6 +129,7 @@ export interface Locale {
 export interface Hass {
   locale: Locale;
   language: string;
+  localize(key: string): string;
   config: { time_zone: string };
   connection: Connection;
 }

@@ -11,6 +11,7 @@ from playwright.async_api import Browser, Locator, Page, Route
 
 ROOT: Final = Path(__file__).parents[3]
 MODULE: Final = ROOT / "custom_components" / "tunnihind" / "frontend" / "tunnihind-card.js"
+TRANSLATIONS: Final = MODULE.parents[1] / "translations"
 EXAMPLES: Final = ROOT / "tests" / "integration" / "card" / "examples"
 ADDRESS: Final = "http://card.test/"
 
@@ -69,8 +70,9 @@ window.connection = {
   },
 };
 window.tell = (event) => { for (const listener of subscriptions) listener(event); };
+window.localize = (key) => key.split(".").slice(2).reduce((texts, name) => texts?.[name], translations) ?? "";
 window.hass = (locale, more = {}) => ({
-  connection, language: locale.language, locale, config: { time_zone: "Europe/Tallinn" }, states: {}, ...more,
+  connection, language: locale.language, locale, localize, config: { time_zone: "Europe/Tallinn" }, states: {}, ...more,
 });
 window.add = (config, locale) => {
   const card = document.createElement("tunnihind-card");
@@ -149,8 +151,9 @@ async def opened_card(
         await page.goto(ADDRESS)
         await page.evaluate(_STUB)
         await page.evaluate(
-            "([contents, code]) => { window.contents = contents; window.refusal = code && { code }; }",
-            [contents, refusal],
+            "([contents, code, texts]) => {"
+            " window.contents = contents; window.refusal = code && { code }; window.translations = texts; }",
+            [contents, refusal, json.loads((TRANSLATIONS / f"{look.language}.json").read_text())],
         )
         await page.evaluate(
             "import('/tunnihind-card.js').then(() => customElements.whenDefined('tunnihind-card')).then(() => 0)"
