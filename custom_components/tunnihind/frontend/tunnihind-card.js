@@ -386,7 +386,6 @@ function buttonsIn(place, count) {
   return /** @type {HTMLElement[]} */ ([...place.children]);
 }
 
-/** Draws prices, batteries, plans and extremes. */
 class CardDrawing extends Drawing {
   /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick opens a plan, or without a plan the list of the plans in view @param {() => void} fit makes room for the picture, and measures it */
   constructor(place, lanes, pick, fit) {
@@ -720,7 +719,7 @@ button:disabled { opacity: .38; cursor: default; background: none; }
 .message svg { width: 40px; } .message path { fill: var(--t2); }
 .summary { position: absolute; top: 0; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 .brief .note { overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; padding-block: 0; }
-.brief .legend, .compact .parts, .tiny :is(.advice, .batteries), .compact .foot, .tiny .when, .tiny h2, .compact .mode:not([hidden]) + .when { display: none; }
+.brief .legend, .compact .parts, .tiny :is(.advice, .batteries), .compact .foot, .tiny .when, .tiny h2, .compact .mode:not([hidden]) + .when, .batteries:empty { display: none; }
 .compact { padding: 8px 12px; } .compact .readout .price { order: 0; flex: initial; } .compact .amount { font-size: 26px; line-height: 30px; }
 ${TINTS.slice(0, -1).map((tint) => `.${tint} { --tint: var(--${tint}); }`).join(" ")}
 @media (forced-colors: active) {

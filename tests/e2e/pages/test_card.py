@@ -418,11 +418,8 @@ async def test_the_course_of_a_battery_is_a_strip_of_actions_with_its_state_of_c
             assert drawn_runs == sum(run[2] == action for run in course["runs"])
         line = await path(page, "stored")
         assert (line.count("M"), line.count("L")) == (1, len(course["percent"]) - 1)
-        strip, names = await part(page, "hold").bounding_box(), await part(page, "lanes").bounding_box()
-        assert strip is not None
-        assert names is not None
-        bottom = await card(page).evaluate("card => card.chart.drawing.plot.bottom")
-        assert bottom < await card(page).evaluate("card => card.chart.drawing.lanesTop")
+        columns, strip, plans = [await part(page, name).bounding_box() for name in ("zero", "charge", "strips")]
+        assert columns["y"] < strip["y"] < strip["y"] + strip["height"] < plans["y"]
 
 
 async def test_batteries_are_chosen_and_opened_like_plans(browser: Browser) -> None:

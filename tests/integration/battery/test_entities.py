@@ -84,7 +84,7 @@ async def test_the_course_of_a_restless_plan_stays_below_16_kb(house: Home) -> N
     assert len(attributes(house)["course"]) > 96
 
 
-async def test_the_calendar_shows_when_the_battery_charges_and_discharges_and_nothing_else(house: Home) -> None:
+async def test_the_calendar_shows_when_the_battery_charges_and_discharges(house: Home) -> None:
     events = await ask_calendar(house, house.now, 24 * 9)
     of_battery = [event for event in events if event[0].startswith("Battery")]
     words = {"charge": "Battery: charge", "discharge": "Battery: discharge for the home", "sell": "Battery: sell"}
