@@ -87,6 +87,7 @@ class Home:
         self.quarter_price_of: PriceOf | None = None
         self.settled_until = settled_until
         self.known_for_s = 3 * DAY_S
+        self.forecast_for_s = 8 * DAY_S
         self.forecast_of: PriceOf | None = lambda start: 50 + start // HOUR_S % 24
         self.forecast_made_at: int | None = None
         self._freezer = freezer
@@ -128,7 +129,9 @@ class Home:
             }
         made_at = self.server_now if self.forecast_made_at is None else self.forecast_made_at
         run = (
-            make_run(map(self.forecast_of, range(hour, hour + 8 * DAY_S, HOUR_S)), start=hour, made_at=made_at)
+            make_run(
+                map(self.forecast_of, range(hour, hour + self.forecast_for_s, HOUR_S)), start=hour, made_at=made_at
+            )
             if (self.forecast_of)
             else None
         )
