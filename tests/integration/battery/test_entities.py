@@ -88,9 +88,7 @@ async def test_the_calendar_shows_when_the_battery_charges_and_discharges(house:
     events = await ask_calendar(house, house.now, 24 * 9)
     of_battery = [event for event in events if event[0].startswith("Battery")]
     words = {"charge": "Battery: charge", "discharge": "Battery: discharge for the home", "sell": "Battery: sell"}
-    assert of_battery == [
-        (words[run.action], run.start, run.end) for run in plan_of(house).runs if run.action in words
-    ]
+    assert of_battery == [(words[run.action], run.start, run.end) for run in plan_of(house).runs if run.action in words]
     assert {title for title, _, _ in of_battery} == {words["charge"], words["discharge"]}
     assert len(events) > len(of_battery)
     await call(house, "switch.turn_off", entity_id=entity(house, "switch", "enabled"))

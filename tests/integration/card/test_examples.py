@@ -163,7 +163,8 @@ async def stopped(make_home: MakeHome) -> Home:
 
 
 LIVED: Final[Mapping[str, Callable[[MakeHome], Awaitable[Home]]]] = {
-    lived.__name__: lived for lived in (with_plans, with_batteries, stale, server_lost, run_out, no_data, retrying, stopped)
+    lived.__name__: lived
+    for lived in (with_plans, with_batteries, stale, server_lost, run_out, no_data, retrying, stopped)
 }
 NAMES: Final = (*STATES, *LIVED)
 
