@@ -398,13 +398,13 @@ async def test_a_time_pointed_at_tells_the_batterys_charge_and_action_then(brows
     start, end, _ = next(run for run in course["runs"] if run[2] == "charge")
     async with opened_card(browser, contents, at, Look(height=470)) as page:
         row = part(page, "batteries").locator("button").first
-        height = (await row.bounding_box() or {})["height"]
+        before = await row.bounding_box()
         for ts in (start, end - course["step"]):
             await card(page).evaluate("(card, ts) => card.chart.pointAtInstant(ts)", ts)
             percent = course["percent"][(ts - course["start"]) // course["step"]]
             assert (await row.inner_text()).startswith(f"Battery {percent}%: charge until tomorrow")
             assert await row.inner_text() in (await part(page, "chart").evaluate("chart => chart.ariaValueText"))
-            assert (await row.bounding_box() or {})["height"] == height, "the chart doesn't move under the pointer"
+            assert await row.bounding_box() == before, "the chart doesn't move under the pointer"
         await card(page).evaluate("(card, ts) => card.chart.pointAtInstant(ts)", contents["prices"]["start"])
         assert await row.inner_text() == "Battery: –"
 
@@ -419,12 +419,15 @@ async def test_the_course_of_a_battery_is_a_strip_of_actions_with_its_state_of_c
         line = await path(page, "stored")
         assert (line.count("M"), line.count("L")) == (1, len(course["percent"]) - 1)
         columns, strip, plans = [await part(page, name).bounding_box() for name in ("zero", "charge", "strips")]
+        assert columns is not None
+        assert strip is not None
+        assert plans is not None
         assert columns["y"] < strip["y"] < strip["y"] + strip["height"] < plans["y"]
 
 
 async def test_batteries_are_chosen_and_opened_like_plans(browser: Browser) -> None:
     at, contents = example("with_batteries")
-    rows = {
+    rows: dict[str, dict[str, Any]] = {
         "both": {},
         "none": {"show_plans": False},
         "others": {"plans": ["binary_sensor.dishwasher_window"]},
