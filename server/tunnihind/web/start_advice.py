@@ -5,10 +5,9 @@ from math import floor
 from typing import Final
 
 from tunnihind.core.market import HOUR_S
-from tunnihind.core.start import BestStart, best_start, compare_starts
+from tunnihind.core.start import USUAL_HOURS, BestStart, best_start, compare_starts
 from tunnihind.web.display import Display, PricedPeriod
 
-_HOURS: Final = 3
 _KW: Final = 2
 _MINUTE_S: Final = 60
 _CENTS: Final = 100
@@ -22,7 +21,7 @@ def start_advice(periods: Mapping[int, PricedPeriod], now: int, display: Display
     `now` is in unix seconds. If a price after an immediate start is unknown, the sentence only names the later start.
     If no later start has known prices, return an empty string. `startAdvice` in `finder.js` writes the same sentences.
     """
-    found = compare_starts(lambda ts: _price_at(periods, ts, display), now, _HOURS * HOUR_S)
+    found = compare_starts(lambda ts: _price_at(periods, ts, display), now, USUAL_HOURS * HOUR_S)
     if found is None:
         return ""
     texts = display.texts
@@ -34,7 +33,7 @@ def start_advice(periods: Mapping[int, PricedPeriod], now: int, display: Display
         if is_today
         else texts("start.when", day=texts("days.tomorrow").lower(), time=time),
         "later": display.euros_text(later, after_later),
-        "device": texts("start.device", hours=_HOURS, power=_KW),
+        "device": texts("start.device", hours=USUAL_HOURS, power=_KW),
     }
     if found.at_once is None:
         return texts("start.unknown", **gaps)
@@ -56,10 +55,10 @@ def _price_at(periods: Mapping[int, PricedPeriod], ts: int, display: Display) ->
 
 def _periods_after(periods: Mapping[int, PricedPeriod], start: int, display: Display) -> Iterator[PricedPeriod]:
     """Yield the periods in which the device runs."""
-    for ts in range(start - start % display.step_s, start + _HOURS * HOUR_S, display.step_s):
+    for ts in range(start - start % display.step_s, start + USUAL_HOURS * HOUR_S, display.step_s):
         yield periods[ts]
 
 
 def _euros(mean_price: float, display: Display) -> float:
     """Return the cost of the device's energy in euros, rounded to the cent as in the page's scripts."""
-    return floor(round(mean_price / display.cent * _HOURS * _KW, _COST_DECIMALS) + 0.5) / _CENTS
+    return floor(round(mean_price / display.cent * USUAL_HOURS * _KW, _COST_DECIMALS) + 0.5) / _CENTS
