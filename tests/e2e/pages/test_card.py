@@ -223,7 +223,7 @@ async def test_the_card_advises_whether_to_start_now_or_later(browser: Browser) 
             prices["price"][place:] = [now] * 4 + [later] * (len(prices["price"]) - place - 4)
             await page.evaluate("contents => tell(contents)", {"prices": prices})
             when = await page.evaluate(
-                "([card, start]) => card.wording.dayAndTime(start, card.chart.clock()).toLowerCase()",
+                "([card, start]) => card.wording.dayAndTime(start, card.chart.clock())",
                 [await card(page).element_handle(), contents["now"]["start"] + 4 * prices["step"]],
             )
             assert await says(page, "advice") == said.format(when)
