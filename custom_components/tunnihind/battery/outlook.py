@@ -60,7 +60,7 @@ def outlook(
         sold = 0.0 if selling is None else sold_for.get(period.start)
         if period.start != end or load is None or sold is None:
             break
-        sun = (sun_kwh if hour < sun_until else usual_sun_kwh).get(hour, 0.0)
+        sun = sun_kwh.get(hour, usual_sun_kwh.get(hour, 0.0))
         rows.append((period.price, sold, load - sun))
         end = period.end
         starts.append(period.start)

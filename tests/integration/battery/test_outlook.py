@@ -95,11 +95,19 @@ def test_nothing_is_planned_without_the_present_price_and_load(
 def test_the_usual_sun_stands_in_after_a_forecast_that_ends_at_noon() -> None:
     prices = line(settled(NIGHT, [0.1] * 24))
     forecast = {NOON - 2 * HOUR_S: 3.0, NOON - HOUR_S: 4.0}
-    usual = {NIGHT + place * HOUR_S: 2.0 for place in range(8, 16)}
+    usual = {NIGHT + place * HOUR_S: 2.0 for place in range(10, 16)}
     found = ahead(prices, sun=forecast, usual=usual)
     assert found is not None
     assert found.sun_known_until == NOON
     assert found.steps.use_kw[8:17].tolist() == [1, 1, -2, -3, -1, -1, -1, -1, 1]
+
+
+def test_the_usual_sun_stands_in_before_a_forecast_of_tomorrow_only() -> None:
+    prices = line(settled(NIGHT, [0.1] * 48))
+    tomorrow = {NOON + DAY_S + place * HOUR_S: 5.0 for place in range(2)}
+    found = ahead(prices, sun=tomorrow, usual={NOON: 2.0, NOON + DAY_S: 2.0})
+    assert found is not None
+    assert found.steps.use_kw[[11, 12, 36, 37]].tolist() == [1, -1, -4, -4]
 
 
 def test_a_forecast_of_the_sun_to_the_end_needs_no_stand_in() -> None:
