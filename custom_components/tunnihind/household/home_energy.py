@@ -274,8 +274,7 @@ def _timed_numbers(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[datetime, flo
     """Return the pairs of a time and a finite number, in the order of their times. All other pairs are left out."""
     found = []
     for when, given in pairs:
-        moment = when if isinstance(when, datetime) else dt_util.parse_datetime(str(when))
-        number = _number(given)
+        moment, number = _moment(when), _number(given)
         if moment is not None and number is not None:
             found.append((dt_util.as_utc(moment), max(number, 0.0)))
     return sorted(found)
@@ -288,6 +287,13 @@ def _by_hour(energies: Iterable[tuple[datetime, float]]) -> dict[int, float]:
         hour = floor_hour(moment.timestamp())
         sums[hour] = sums.get(hour, 0.0) + kwh
     return {hour: sums.get(hour, 0.0) for hour in range(min(sums), max(sums) + 1, HOUR_S)} if sums else {}
+
+
+def _moment(given: Any) -> datetime | None:  # noqa: ANN401  from another integration
+    try:
+        return given if isinstance(given, datetime) else dt_util.parse_datetime(str(given))
+    except ValueError:  # such as the 30th of February
+        return None
 
 
 def _number(given: Any) -> float | None:  # noqa: ANN401  from another integration

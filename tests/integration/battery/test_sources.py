@@ -190,6 +190,7 @@ def test_forecasts_of_all_forms_have_the_same_energy(attributes_of: dict[str, An
         {},
         {"wh_hours": "many"},
         {"wh_hours": {"noon": 5, "2026-01-15T12:00:00+02:00": "nan"}},
+        {"wh_hours": {"2026-02-30T12:00:00+02:00": 5, "2026-01-15T25:00:00+02:00": 5}},
         {"watts": {"2026-01-15T12:00:00+02:00": None}},
         {"detailedHourly": [5, {"period_start": None}]},
     ],
