@@ -23,7 +23,15 @@ from ..client.clock import EntryClock
 from ..const import LOGGER, SUBENTRY_BATTERY
 from ..core.market import DAY_S, HOUR_S, QUARTER_S, Market
 from ..prices.timeline import Timeline
-from .home_energy import HomeEnergy, HomeEnergyReader, NoPlanReason, NotKnown, Reading, reading_of
+from .home_energy import (
+    STATE_OF_CHARGE_REASONS,
+    HomeEnergy,
+    HomeEnergyReader,
+    NoPlanReason,
+    NotKnown,
+    Reading,
+    reading_of,
+)
 
 # If the stored energy differs by more than this part of the capacity from what the plan expects, the plan is made anew.
 _JUMP_PART: Final = 0.05
@@ -220,7 +228,9 @@ class BatteryPlanner:
         except NotKnown as unknown:
             return decision.reason is not unknown.reason
         expected = decision.expected_kwh(self._clock.now())
-        return expected is None or abs(reading.stored_kwh - expected) > _JUMP_PART * settings.capacity_kwh
+        if expected is None:
+            return decision.reason in STATE_OF_CHARGE_REASONS
+        return abs(reading.stored_kwh - expected) > _JUMP_PART * settings.capacity_kwh
 
     @callback
     def _async_plan(self, battery_ids: Iterable[str]) -> None:
@@ -231,10 +241,12 @@ class BatteryPlanner:
             )
 
     async def _async_plan_outdated(self) -> None:
+        """Plan until no battery is outdated. A decision counts only if nothing about its battery changed meanwhile."""
         while self._outdated:
             battery_id = self._outdated.pop()
             if battery_id not in self.settings:
                 continue
+            battery, last = self.batteries[battery_id], self._last_plans.get(battery_id)
             try:
                 decision = await self._async_decide(battery_id, self.settings[battery_id])
             except NotKnown as unknown:
@@ -242,7 +254,9 @@ class BatteryPlanner:
             except Exception:  # noqa: BLE001  without a decision, the last command would go on
                 LOGGER.exception("the battery %s can't be planned", battery_id)
                 decision = Decision(NoPlanReason.PLANNING_FAILED)
-            if battery_id in self.settings:
+            if self.batteries.get(battery_id) is not battery or self._last_plans.get(battery_id) is not last:
+                self._outdated.add(battery_id)
+            else:
                 self.decisions[battery_id] = decision
                 if decision.plan is not None:
                     self._last_plans[battery_id] = decision

@@ -54,6 +54,17 @@ class NoPlanReason(StrEnum):
     NO_LOAD = "no_load"
 
 
+STATE_OF_CHARGE_REASONS: Final = frozenset(
+    {
+        NoPlanReason.STATE_OF_CHARGE_UNKNOWN,
+        NoPlanReason.STATE_OF_CHARGE_OLD,
+        NoPlanReason.STATE_OF_CHARGE_UNIT,
+        NoPlanReason.STATE_OF_CHARGE_RANGE,
+    }
+)
+"""The reasons that a new state of charge may remove."""
+
+
 class NotKnown(Exception):
     """Something that a plan needs is not known. `missing` has the names of missing meters."""
 

@@ -1,8 +1,10 @@
 """The plan of a battery on its entities, in Home Assistant with a recorder."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import cycle, islice, pairwise
+from threading import Event as ThreadEvent
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from homeassistant.helpers.json import json_dumps
 
 from custom_components.tunnihind.battery.battery import Steps
 from custom_components.tunnihind.battery.commands import Action, Command
+from custom_components.tunnihind.household import battery_planner
 from tests.integration.household.test_diagnostics import ask_calendar, diagnostics_of
 from tests.support.household.automations import restart
 from tests.support.household.battery import (
@@ -155,6 +158,64 @@ async def test_a_state_of_charge_that_jumps_is_planned_anew_at_once(house: Home)
     await house.settle()
     assert instant(attributes(house)["course"][0]["start"]) == house.now
     assert attributes(house)["course"][0]["state_of_charge"] > 80
+
+
+async def test_a_state_of_charge_that_can_change_no_decision_is_ignored(house: Home) -> None:
+    await call(house, "switch.turn_off", entity_id=entity(house, "switch", "enabled"))
+    updates: list[str] = []
+    house.entry.runtime_data.async_add_listener(lambda: updates.append(action(house)))
+    charge(house.hass, 90)
+    await house.settle()
+    assert updates == []
+
+
+@pytest.fixture
+def slow_plans(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ThreadEvent, ThreadEvent]]:
+    """Let plans wait in their thread. The first event says that one has begun, and the second lets all end."""
+    begun, may_end = ThreadEvent(), ThreadEvent()
+    decide = battery_planner._decide
+
+    def wait_and_decide(*known: Any) -> battery_planner.Decision:  # noqa: ANN401  the arguments of the function
+        begun.set()
+        assert may_end.wait(30)
+        return decide(*known)
+
+    monkeypatch.setattr(battery_planner, "_decide", wait_and_decide)
+    yield begun, may_end
+    may_end.set()
+
+
+@pytest.mark.parametrize("change", [{"enabled": False}, {"reserve": 95}, {"replan": True}])
+async def test_a_plan_whose_battery_was_changed_meanwhile_never_counts(
+    hass: HomeAssistant, house: Home, slow_plans: tuple[ThreadEvent, ThreadEvent], change: dict[str, Any]
+) -> None:
+    begun, may_end = slow_plans
+    planner = house.entry.runtime_data.battery_planner
+    before = planner.decision(BATTERY_ID)
+    decisions: list[battery_planner.Decision] = []
+    house.entry.runtime_data.async_add_listener(lambda: decisions.append(planner.decision(BATTERY_ID)))
+    charge(hass, 90)
+    await hass.async_add_executor_job(begun.wait, 30)
+    data = {"entity_id": entity(house, "sensor", "action"), **change}
+    await hass.services.async_call("tunnihind", "update_plan", data, blocking=True)
+    may_end.set()
+    await house.settle()
+    assert {id(decision) for decision in decisions} == {id(before), id(planner.decision(BATTERY_ID))}
+    assert planner.decision(BATTERY_ID).plan is None or planner.decision(BATTERY_ID).plan.changed
+
+
+async def test_a_plan_that_is_made_while_its_entry_unloads_never_counts(
+    hass: HomeAssistant, house: Home, slow_plans: tuple[ThreadEvent, ThreadEvent]
+) -> None:
+    begun, may_end = slow_plans
+    planner = house.entry.runtime_data.battery_planner
+    before = planner.decision(BATTERY_ID)
+    charge(hass, 90)
+    await hass.async_add_executor_job(begun.wait, 30)
+    assert await hass.config_entries.async_unload(house.entry.entry_id)
+    may_end.set()
+    await house.settle()
+    assert planner.decision(BATTERY_ID) is before
 
 
 @pytest.mark.parametrize(
