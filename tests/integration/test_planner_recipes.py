@@ -175,9 +175,10 @@ async def test_ev_smart_charging_gets_the_published_prices_of_today_and_tomorrow
     assert prices == {start: paid(start) for start in prices}
 
 
-async def test_the_estonian_guide_has_the_same_settings() -> None:
+@pytest.mark.parametrize("heading", ["For other programs", "What stored energy is worth", "The server's chart"])
+async def test_the_estonian_guide_has_the_same_settings(heading: str) -> None:
     both = [
-        {re.sub(r"\W+", "", code) for code in documents.codes(documents.section("For other programs", language))}
+        {re.sub(r"\W+", "", code) for code in documents.codes(documents.section(heading, language))}
         for language in documents.LANGUAGES
     ]
     assert both[0] == both[1]
