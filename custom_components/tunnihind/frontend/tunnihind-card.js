@@ -249,7 +249,7 @@ export class Wording extends Clock {
     return found === undefined ? this.dayFormats[0].format(ts * 1000) : this.say(found ? "tomorrow" : "today");
   }
 
-  /** The start and the end of a span. If the end is on another day, adds that day. Midnight at the end belongs to the day before. @param {Span} span @param {number} now */
+  /** A span's start and end. If the end is on another day, adds that day. Midnight at the end belongs to the day before. @param {Span} span @param {number} now */
   timesOverDays({ from, to }, now) {
     const [first, last] = [from, to - 1].map((ts) => this.dayText(ts, now));
     return `${first} ${first === last ? this.timeRange(from, to) : `${this.timeOfDay(from)} – ${last} ${this.timeOfDay(to)}`}`;
@@ -642,7 +642,7 @@ const STYLE = `
   --ink: var(--primary-text-color); --soft: var(--secondary-text-color);
   --paper: var(--ha-card-background, var(--card-background-color)); --accent: var(--primary-color);
   --sold: var(--energy-grid-return-color, #8353d1);
-  /* Some of the text's colour is mixed in, so that these colours stand out on light and dark cards. */
+  /* With some of the text's colour, these colours stand out on light and dark cards. */
   --t0: color-mix(in oklab, var(--success-color) 82%, var(--ink));
   --t1: color-mix(in oklab, var(--success-color) 50%, var(--soft));
   --t2: color-mix(in srgb, var(--soft) 86%, transparent);
@@ -786,7 +786,7 @@ const cardClass = (Base) => class extends Base {
     this.contents = {};
     /** @type {Partial<Contents>} */
     this.past = {};
-    /** Whether past prices were requested since the last new prices came, and whether this request has ended. */
+    /** Whether past prices were requested since new prices came, and this request ended. */
     this.isPastAsked = this.isPastAnswered = false;
     /** @type {Failure | null} */
     this.failure = null;
@@ -819,7 +819,7 @@ const cardClass = (Base) => class extends Base {
       if (size.width !== drawing.size.width || size.height !== drawing.size.height) this.chart.redraw();
     });
     this.onReady = () => {
-      // After a reconnection, another subscription may have this subscription's number. `unsubscribe` would end the other one.
+      // After a reconnection, `unsubscribe` could end another subscription that has this one's number.
       this.subscription = null;
       this.subscribe();
     };
@@ -1181,7 +1181,7 @@ const page = /** @type {{customCards?: object[]}} */ (/** @type {unknown} */ (wi
     return platform === "tunnihind" ? { config: { type: "custom:tunnihind-card", ...(entry_id && { entry_id }) } } : null;
   },
 });
-// While its page loads, Home Assistant replaces the registry of elements. An element defined earlier would be lost.
+// While its page loads, Home Assistant replaces the registry of elements, and loses its elements.
 customElements.whenDefined("home-assistant").then(() => {
   if (!customElements.get("tunnihind-card")) customElements.define("tunnihind-card", cardClass(HTMLElement));
 });
