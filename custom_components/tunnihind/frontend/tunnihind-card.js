@@ -786,7 +786,7 @@ const cardClass = (Base) => class extends Base {
     this.contents = {};
     /** @type {Partial<Contents>} */
     this.past = {};
-    /** Whether past prices were requested since new prices came, and this request ended. */
+    /** Were past prices requested since new prices came, and has that request ended? */
     this.isPastAsked = this.isPastAnswered = false;
     /** @type {Failure | null} */
     this.failure = null;
@@ -819,7 +819,7 @@ const cardClass = (Base) => class extends Base {
       if (size.width !== drawing.size.width || size.height !== drawing.size.height) this.chart.redraw();
     });
     this.onReady = () => {
-      // After a reconnection, `unsubscribe` could end another subscription that has this one's number.
+      // After a reconnection, `unsubscribe` could end another subscription with this number.
       this.subscription = null;
       this.subscribe();
     };
