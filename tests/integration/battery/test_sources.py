@@ -91,9 +91,10 @@ async def test_the_forecast_of_the_dashboard_leaves_room_for_the_sun(hass: HomeA
     await count(roofless, "sensor.sun", lambda _: 0.1)
     forecast_sun(hass, SUNNY)
     await roofless.add(batteries={BATTERY_ID: BATTERY})
-    sunny = [step for step in attributes(roofless)["course"] if instant(step["start"]) in SUNNY]
-    assert sunny[0]["state_of_charge"] < sunny[-1]["state_of_charge"] == 100
-    assert all(step["action"] != "charge" for step in sunny)
+    runs = attributes(roofless)["course"]
+    place = next(place for place, run in enumerate(runs) if instant(run["start"]) in SUNNY)
+    assert runs[place - 1]["state_of_charge"] < runs[place]["state_of_charge"] == 100
+    assert runs[place]["action"] != "charge"
     assert "without_sun" not in attributes(roofless)["notes"]
 
 

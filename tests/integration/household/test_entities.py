@@ -10,7 +10,7 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.entity import ValueSensor
+from custom_components.tunnihind.entities.plan_sensor import WindowValueSensor
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.core.market import HOUR_S
 
@@ -109,9 +109,9 @@ async def test_an_entity_that_fails_does_not_keep_a_device_from_running(
 ) -> None:
     begins = instant(home.value("window_start", PLAN_ID))
 
-    def fail(_: ValueSensor[object]) -> None:
+    def fail(_: WindowValueSensor) -> None:
         raise ValueError("this sensor fails")
 
-    monkeypatch.setattr(ValueSensor, "native_value", property(fail))
+    monkeypatch.setattr(WindowValueSensor, "native_value", property(fail))
     await home.at(begins)
     assert home.is_on("window", PLAN_ID)
