@@ -31,8 +31,8 @@ KEPT_APART = {
 """Packages that may import only these of the packages below them."""
 
 INTEGRATION_FROM_BELOW = (
-    *("core", "const", "errors", "choices", "prices", "plans", "client", "storage", "past", "household", "ledger"),
-    *("coordinator", "devices", "entity", "forms", "entities", "actions", "card"),
+    *("core", "const", "errors", "choices", "prices", "plans", "battery", "client", "storage", "past", "household"),
+    *("ledger", "coordinator", "devices", "entity", "forms", "entities", "actions", "card"),
 )
 """The packages and files of the integration, from the lowest up. Each imports only from those before it."""
 

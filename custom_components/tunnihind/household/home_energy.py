@@ -23,8 +23,7 @@ from homeassistant.util.unit_conversion import EnergyConverter
 from ..battery.settings import METERS, PERCENT, BatterySettings
 from ..const import LOGGER
 from ..core.market import DAY_S, HOUR_S, QUARTER_S, WEEK_S, floor_hour
-from ..ledger.battery_account import GridEnergy
-from ..past.meter import energy_by_period
+from ..past.meter import GridEnergy, energy_by_period
 from ..past.recorder import billed_stretches, energy_by_hour, has_recorder
 from ..plans.solver import Piece
 

@@ -7,23 +7,13 @@ from typing import Final
 from mashumaro.codecs import BasicDecoder, BasicEncoder
 
 from ..core.market import HOUR_S, SHORTEST_STEP_S
-from ..past.meter import LONGEST_EXCURSION_S
+from ..past.meter import LONGEST_EXCURSION_S, GridEnergy
 from ..plans.solver import Piece
 from .account import CORRECTABLE_S, GIVE_UP_AFTER_S
 from .settled_prices import SettledPrices
 
 # The account is updated in each quarter-hour. After a longer pause, the computer was asleep, or its clock was changed.
 _LONGEST_PAUSE_S: Final = 2 * SHORTEST_STEP_S
-
-
-@dataclass(frozen=True, slots=True)
-class GridEnergy:
-    """What a home's meters counted in a period, in kWh: `bought` from the grid, `sold` to it, and the battery's own."""
-
-    bought: float
-    sold: float
-    charged: float
-    discharged: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,16 @@ class CounterReading:
     cycle: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class GridEnergy:
+    """What a home's meters counted in a period, in kWh: `bought` from the grid, `sold` to it, and the battery's own."""
+
+    bought: float
+    sold: float
+    charged: float
+    discharged: float
+
+
 def energy_from_counter(readings: Iterable[CounterReading]) -> list[EnergyStretch]:
     """Return the energy that a meter counted between its right readings, which are in chronological order.
 

@@ -12,10 +12,9 @@ from custom_components.tunnihind.ledger.battery_account import (
     BATTERY_ACCOUNT_ENCODER,
     BatteryAccount,
     BilledPeriod,
-    GridEnergy,
 )
 from custom_components.tunnihind.ledger.settled_prices import SettledPrices
-from custom_components.tunnihind.past.meter import EnergyStretch, energy_by_period
+from custom_components.tunnihind.past.meter import EnergyStretch, GridEnergy, energy_by_period
 
 START = 1_768_341_600  # midnight in Tallinn
 DAY_S = 24 * HOUR_S

@@ -2,6 +2,7 @@
 
 import asyncio
 import atexit
+import fcntl
 import os
 import shutil
 import subprocess
@@ -58,18 +59,21 @@ async def run_module(source: str, *arguments: str, timezone: str = "UTC") -> str
 def modules() -> Path:
     """Return the folder of the packages in `tests/npm/package-lock.json`. Missing packages are installed first."""
     folder = NPM / "node_modules"
-    lock = (NPM / "package-lock.json").read_bytes()
     mark = folder / ".got"
-    if not mark.is_file() or mark.read_bytes() != lock:
-        done = subprocess.run(
-            [_program("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-            cwd=NPM,
-            capture_output=True,
-            check=False,
-        )
-        if done.returncode:
-            pytest.skip(f"needs packages of npm's registry: {done.stderr.decode()[-200:]}")
-        mark.write_bytes(lock)
+    with (NPM / "package-lock.json").open("rb") as file:
+        # Tests run in several processes, and npm first deletes what another process may be reading.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        wanted = file.read()
+        if not mark.is_file() or mark.read_bytes() != wanted:
+            done = subprocess.run(
+                [_program("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
+                cwd=NPM,
+                capture_output=True,
+                check=False,
+            )
+            if done.returncode:
+                pytest.skip(f"needs packages of npm's registry: {done.stderr.decode()[-200:]}")
+            mark.write_bytes(wanted)
     return folder
 
 
