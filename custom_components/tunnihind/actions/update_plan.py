@@ -59,6 +59,7 @@ PLAN_FIELD_CHECKS: Final[Mapping[str, Any]] = {
     "min_piece": _LENGTH,
     "min_pause": _LENGTH,
     "max_starts": vol.Any(None, _whole_number),
+    "start_cost": vol.Any(None, finite_number),
     "earliest": vol.Any(None, _WALL_TIME),
     "deadline": vol.Any(None, _WALL_TIME),
     "horizon": one_of(Horizon),

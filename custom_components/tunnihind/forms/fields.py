@@ -41,11 +41,12 @@ class CountField(NumberField):
         return int(number)
 
 
-def number_field(least: float, most: float, unit: str) -> NumberField:
+def number_field(least: float, most: float, unit: str | None = None) -> NumberField:
     """Return a field in which people type a number from `least` to `most`."""
-    return NumberField(
-        NumberSelectorConfig(min=least, max=most, step="any", unit_of_measurement=unit, mode=NumberSelectorMode.BOX)
-    )
+    config = NumberSelectorConfig(min=least, max=most, step="any", mode=NumberSelectorMode.BOX)
+    if unit is not None:
+        config["unit_of_measurement"] = unit
+    return NumberField(config)
 
 
 def price_field(unit: Unit, lowest_cents: float, highest_cents: float, *, per: str = "kwh") -> NumberField:

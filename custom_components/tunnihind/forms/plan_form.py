@@ -27,6 +27,7 @@ from ..plans.settings import (
     MAX_ENERGY_KWH,
     MAX_PIECES,
     MAX_POWER_KW,
+    MAX_START_COST_CENTS,
     MAX_TOLERANCE_CENTS,
     MIN_POWER_KW,
     QUARTER_MIN,
@@ -50,6 +51,7 @@ SPLIT: Final = "split"
 MIN_PIECE: Final = "min_piece"
 MIN_PAUSE: Final = "min_pause"
 MAX_STARTS: Final = "max_starts"
+START_COST: Final = "start_cost"
 TIMES_SECTION: Final = "when"
 EARLIEST: Final = "earliest"
 DEADLINE: Final = "deadline"
@@ -65,7 +67,7 @@ METER_SECTION: Final = "saved"
 METER: Final = "meter"
 # The fields in each section of the form. Fields that belong to no section are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    PIECES_SECTION: (SPLIT, MIN_PIECE, MIN_PAUSE, MAX_STARTS),
+    PIECES_SECTION: (SPLIT, MIN_PIECE, MIN_PAUSE, MAX_STARTS, START_COST),
     TIMES_SECTION: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),
     PRICES_SECTION: (HORIZON, PRICE_CAP),
     TOLERANCE_SECTION: (TOLERANCE, PREFER),
@@ -169,6 +171,7 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
         vol.Optional(MIN_PIECE): _DURATION_FIELD,
         vol.Optional(MIN_PAUSE): _DURATION_FIELD,
         vol.Optional(MAX_STARTS): count_field(MAX_PIECES, NumberSelectorMode.BOX),
+        vol.Optional(START_COST): number_field(0, MAX_START_COST_CENTS),
     }
     sections: list[tuple[vol.Marker, dict[vol.Marker, Any]]] = [
         (
@@ -254,7 +257,7 @@ def plan_from_input(
         plan[KIND] = form.kind.value
     left_out = {
         *(SETTINGS_OF_PIECES if plan.get(SPLIT) is False else ()),
-        *(() if plan.get(MIN_PAUSE) else (MIN_PAUSE,)),
+        *(field for field in (MIN_PAUSE, START_COST) if not plan.get(field)),
         *(() if plan.get(TOLERANCE) else (TOLERANCE,)),
         *(() if plan.get(PREFER) == Preference.LATEST else (PREFER,)),
     }
@@ -299,9 +302,12 @@ def _duration_error(plan: Mapping[str, Any]) -> str | None:
 def _pieces_error(plan: Mapping[str, Any], typed: Mapping[str, Any]) -> str | None:
     """Return the error in the section `PIECES_SECTION`, whose fields people typed as `typed`."""
     if plan.get(SPLIT) is False:
-        if typed.get(MAX_STARTS) is not None:
-            return "max_starts_in_one_go"
-        return "min_pause_in_one_go" if _minutes(typed.get(MIN_PAUSE, {})) else None
+        errors = {
+            "max_starts_in_one_go": typed.get(MAX_STARTS) is not None,
+            "start_cost_in_one_go": bool(typed.get(START_COST)),
+            "min_pause_in_one_go": _minutes(typed.get(MIN_PAUSE, {})) != 0,
+        }
+        return next((error for error, found in errors.items() if found), None)
     if plan.get(MIN_PAUSE, 0) % QUARTER_MIN or not 0 <= plan.get(MIN_PAUSE, 0) <= LONGEST_DURATION_MIN:
         return "min_pause_not_quarters"
     piece = plan[MIN_PIECE]

@@ -14,8 +14,8 @@ from functools import partial
 from itertools import groupby
 from typing import Final
 
-# A cost is the sum of the steps' prices times `_PRICE_FACTOR`, plus the number of pieces that start. The number of
-# pieces is always smaller than `_PRICE_FACTOR`.
+# A cost is the sum of the prices of steps and starts times `_PRICE_FACTOR`, plus the number of pieces that start. The
+# number of pieces is always smaller than `_PRICE_FACTOR`.
 _PRICE_FACTOR: Final = 1_024
 _IMPOSSIBLE: Final = math.inf
 
@@ -94,11 +94,11 @@ class _CostTable:
 class LeastCosts:
     """The least cost of running a device, for each number of steps up to a limit.
 
-    A cost is the sum of the steps' prices times 1,024, plus the number of pieces that start, so the number of pieces
-    matters only between solutions with equal sums of prices. All finite costs are whole numbers that a float represents
-    exactly. `step_costs[step]` is the cost of running during `step`, without a start. `start_costs[step]` is the cost
-    of starting a piece at `step` and running for `min_piece_steps` steps. `tables` contains one table for each number
-    of pieces that may still start, or only one table if any number of pieces is allowed.
+    A cost is the sum of the prices of steps and starts times 1,024, plus the number of pieces that start, so the number
+    of pieces matters only between solutions with equal sums of prices. All finite costs are whole numbers that a float
+    represents exactly. `step_costs[step]` is the cost of running during `step`, without a start. `start_costs[step]` is
+    the cost of starting a piece at `step` and running for `min_piece_steps` steps. `tables` contains one table for each
+    number of pieces that may still start, or only one table if any number of pieces is allowed.
     """
 
     step_costs: Sequence[float]
@@ -109,12 +109,22 @@ class LeastCosts:
 
     @classmethod
     def compute(
-        cls, prices: StepPrices, steps: int, min_piece_steps: int, min_pause_steps: int, most_pieces: int | None
+        cls,
+        prices: StepPrices,
+        steps: int,
+        min_piece_steps: int,
+        min_pause_steps: int,
+        most_pieces: int | None,
+        start_price: int = 0,
     ) -> LeastCosts:
-        """For each number of steps from 0 to `steps`, compute the least cost of running a device for that time."""
+        """For each number of steps from 0 to `steps`, compute the least cost of running a device for that time.
+
+        Each start counts as `start_price`, in the unit of a step's price.
+        """
         step_costs = [_IMPOSSIBLE if price is None else float(price * _PRICE_FACTOR) for price in prices]
         starts = range(len(prices) - min_piece_steps + 1) if min_piece_steps <= steps else ()
-        start_costs = [sum(step_costs[step : step + min_piece_steps]) + 1 for step in starts]
+        start_cost = start_price * _PRICE_FACTOR + 1
+        start_costs = [sum(step_costs[step : step + min_piece_steps]) + start_cost for step in starts]
         table = partial(_cost_table, step_costs, steps, min_piece_steps, min_pause_steps)
         tables = [table(start_costs if most_pieces is None else [])]
         for _ in range(most_pieces or 0):
@@ -124,7 +134,7 @@ class LeastCosts:
     def can_run_within_cost(self, limit: int, step: int, left: int) -> bool:
         """Return whether the device can run for `left` steps, at `step` or later, within a limit.
 
-        The sum of the prices of the `left` steps must be at most `limit`.
+        The sum of the prices of the `left` steps and of the starts must be at most `limit`.
         """
         return self.tables[-1].while_idle[step][left] < (limit + 1) * _PRICE_FACTOR
 

@@ -285,7 +285,11 @@ def _gain(settings: PlanSettings, timeline: Timeline, planned: Sequence[Piece], 
     if settings.kind.has_limit_instead_of_duration or _length_s(planned) != _length_s(pieces):
         return math.inf
     before, after = (_price_sum(settings, timeline, chosen) for chosen in (planned, pieces))
-    return (before - after) / HOUR_S * (settings.power_kw or _USUAL_POWER_KW)
+    return (before - after) / HOUR_S * _power_kw(settings) + settings.start_cost * (len(planned) - len(pieces))
+
+
+def _power_kw(settings: PlanSettings) -> float:
+    return settings.power_kw or _USUAL_POWER_KW
 
 
 def _price_sum(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece]) -> float:
@@ -482,6 +486,7 @@ def _rest(
         min_piece_s=settings.shortest_piece_s,
         min_pause_s=settings.min_pause_s,
         most_pieces=None if most_pieces is None else max(most_pieces - len(begun), 0),
+        start_cost=settings.start_cost / _power_kw(settings),
     )
     jobs = [job, replace(job, duration_s=missing_s + settings.shortest_piece_s - QUARTER_S)] if is_by_energy else [job]
     found: tuple[Piece, ...] = ()
@@ -646,6 +651,7 @@ def _jobs(settings: PlanSettings) -> list[Job]:
         most_pieces=settings.most_pieces,
         tolerance=settings.tolerance,
         prefer_latest=settings.prefer is Preference.LATEST,
+        start_cost=settings.start_cost / _power_kw(settings),
     )
     if settings.min_piece_s is not None or settings.energy_kwh is None:
         return [job]

@@ -21,6 +21,7 @@ MAX_ENERGY_KWH: Final = 1_000
 MIN_POWER_KW: Final = 0.01
 MAX_POWER_KW: Final = 1_000
 MAX_TOLERANCE_CENTS: Final = 100
+MAX_START_COST_CENTS: Final = 100
 
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
@@ -101,7 +102,8 @@ class PlanSettings:
     but a quarter of an hour if the plan runs in one piece, and it may be longer than a small `duration_s`. A piece that
     is chosen after the window has begun is never shorter. `min_pause_s` is the least time from the end of a piece to
     the start of the next piece. A window that is split has at most `most_pieces` pieces. If
-    `most_pieces` is None, any number of pieces is allowed. `weekdays` are the days of the plan's deadlines, or of the
+    `most_pieces` is None, any number of pieces is allowed. An extra piece must save at least `start_cost` (EUR).
+    `weekdays` are the days of the plan's deadlines, or of the
     starts of its spans if the plan has no deadline. `weekdays` contains at least one day, and Monday is 0. A span lasts
     at most `max_span_days` days.
 
@@ -120,6 +122,7 @@ class PlanSettings:
     shortest_piece_s: int = QUARTER_S
     min_pause_s: int = 0
     most_pieces: int | None = None
+    start_cost: float = 0.0
     earliest: time | None = None
     deadline: time | None = None
     weekdays: frozenset[int] = frozenset(range(len(WEEKDAYS)))
@@ -180,7 +183,7 @@ class PlanSettings:
         return self.energy_kwh == 0
 
 
-SETTINGS_OF_PIECES: Final = ("min_piece", "min_pause", "max_starts")
+SETTINGS_OF_PIECES: Final = ("min_piece", "min_pause", "max_starts", "start_cost")
 """The fields of a plan's form that apply only to a plan in pieces."""
 
 # The functions whose names begin with `form_` also accept a stored form with an unknown `kind` from a newer version of
@@ -203,7 +206,7 @@ def form_looks_for_high_prices(form: Mapping[str, Any]) -> bool:
 
 
 def _settings_without_duration(data: Mapping[str, Any]) -> dict[str, Any]:
-    for field in ("duration", "energy", "power", "max_starts", "tolerance"):
+    for field in ("duration", "energy", "power", "max_starts", "start_cost", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
     if data.get("price_cap") is None:
@@ -233,7 +236,7 @@ def _settings_with_duration(data: Mapping[str, Any]) -> dict[str, Any]:
         "energy_kwh": energy,
         "power_kw": power,
         **_piece_settings(data, duration_s),
-        "tolerance": round((_number(data, "tolerance", 0, MAX_TOLERANCE_CENTS) or 0) / _CENTS, _PRICE_DECIMALS),
+        "tolerance": _euros(data, "tolerance", MAX_TOLERANCE_CENTS),
         "prefer": Preference(data.get("prefer", Preference.EARLIEST)),
     }
 
@@ -246,6 +249,7 @@ def _piece_settings(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
         "shortest_piece_s": shortest,
         "min_pause_s": _length_s(data, "min_pause", 0, least=0),
         "most_pieces": None if most_pieces is None else int(most_pieces),
+        "start_cost": _euros(data, "start_cost", MAX_START_COST_CENTS),
     }
     return settings if data.get("split") else {}
 
@@ -263,6 +267,10 @@ def _number(data: Mapping[str, Any], field: str, least: float, most: float) -> f
     if number is not None and not least <= number <= most:
         raise PlanError(field, "out_of_range", given=number, least=least, most=most)
     return number
+
+
+def _euros(data: Mapping[str, Any], field: str, most_cents: float) -> float:
+    return round((_number(data, field, 0, most_cents) or 0) / _CENTS, _PRICE_DECIMALS)
 
 
 def _length_s(data: Mapping[str, Any], field: str, default: int, *, least: int = QUARTER_MIN) -> int:

@@ -12,7 +12,7 @@ A solution for a split job consists of pieces. Each piece and each pause between
 and the number of pieces may be limited. If no solution has the job's whole duration, the longest solution is chosen.
 Among equally long solutions, the cheapest is chosen. Among equally cheap solutions, fewer pieces are preferred. If two
 equally cheap solutions have equally many pieces, earlier quarters are preferred. Two pieces without a gap between them
-count as one piece.
+count as one piece. A start may have a cost of its own. Then an extra piece must save at least this cost.
 
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
@@ -35,13 +35,13 @@ solutions appear.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Final
 
-from ..core.market import QUARTER_S
+from ..core.market import HOUR_S, QUARTER_S
 from ..prices.timeline import Period, Timeline
 from .least_cost import LeastCosts, StepPrices, StepRange, most_fillable_steps, usable_ranges
 
@@ -61,7 +61,7 @@ class Job:
     the whole duration. A split job has at most `most_pieces` pieces, or any number of pieces if `most_pieces` is None.
     The pauses between its pieces last at least `min_pause_s`. An early solution is preferred even if its average price
     is up to `tolerance` (EUR/kWh) higher than the least average price. If `prefer_latest` is true, a late solution is
-    preferred instead.
+    preferred instead. `start_cost` is what each start of a split job costs, in EUR per kW of the device's power.
     """
 
     duration_s: int
@@ -70,6 +70,7 @@ class Job:
     most_pieces: int | None = None
     tolerance: float = 0.0
     prefer_latest: bool = False
+    start_cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,11 @@ def _cheapest_pieces_from(
     tolerance = round(job.tolerance * _UNITS_PER_EUR)
     min_piece_steps = None if job.min_piece_s is None else job.min_piece_s // grid.step_s
     min_pause_steps = job.min_pause_s // grid.step_s
-    step_job = _StepJob(job.duration_s // grid.step_s, min_piece_steps, min_pause_steps, job.most_pieces, tolerance)
+    # A device of 1 kW uses a kilowatt-hour in an hour, so a step of this price costs as much as a start.
+    start_price = round(job.start_cost * _UNITS_PER_EUR * HOUR_S / grid.step_s)
+    step_job = _StepJob(
+        job.duration_s // grid.step_s, min_piece_steps, min_pause_steps, job.most_pieces, tolerance, start_price
+    )
     ranges = _best_ranges(
         grid.prices, passed_steps, step_job, prefer_latest=job.prefer_latest, is_piece_running=is_piece_running
     )
@@ -201,13 +206,14 @@ def _price_grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceO
 
 @dataclass(frozen=True, slots=True)
 class _StepJob:
-    """A `Job` whose lengths are numbers of steps, and whose tolerance is in millionths of a euro per kWh."""
+    """A `Job` whose lengths are numbers of steps, and whose prices are in millionths of a euro per kWh."""
 
     steps: int
     min_piece_steps: int | None
     min_pause_steps: int
     most_pieces: int | None
     tolerance: int
+    start_price: int
 
 
 # The cache has room for about 30 plans. A plan mostly needs two entries: one for its whole span, and one for the
@@ -241,7 +247,7 @@ def _earliest_best_ranges(
     )
     if not steps:
         return ()
-    search = _Search(span, rest, steps, min_piece_steps, job.min_pause_steps, job.tolerance, is_piece_running)
+    search = _Search(span, rest, replace(job, steps=steps), min_piece_steps, is_piece_running)
     # A search without a limit on pieces is faster, and its result often keeps to the limit anyway.
     ranges, most = search.best_ranges(None)
     if job.most_pieces is not None and most > job.most_pieces:
@@ -268,17 +274,15 @@ def _costs_by_start(prices: StepPrices, steps: int) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A search for the best pieces that fill `steps` time steps in total.
+    """A search for the best pieces that fill the job's time steps in total.
 
     The caller ensures that a solution exists.
     """
 
     span: StepPrices
     rest: StepPrices
-    steps: int
+    job: _StepJob
     min_piece_steps: int
-    min_pause_steps: int
-    tolerance: int
     is_piece_running: bool
 
     def best_ranges(self, most_pieces: int | None) -> tuple[Sequence[StepRange], int]:
@@ -287,9 +291,9 @@ class _Search:
         If the job has a tolerance, the limit applies to two solutions: the best pieces, and the cheapest solution of
         the whole span. Then the second result is the number of pieces in the solution that has more pieces.
         """
-        rest, compared = self._steps_until_within_tolerance(most_pieces) if self.tolerance else (self.rest, 0)
+        rest, compared = self._steps_until_within_tolerance(most_pieces) if self.job.tolerance else (self.rest, 0)
         costs = self._least_costs(rest, most_pieces)
-        ranges = tuple(costs.pieces(self.steps, is_piece_running=self.is_piece_running))
+        ranges = tuple(costs.pieces(self.job.steps, is_piece_running=self.is_piece_running))
         continued = self.is_piece_running and ranges[0][0] == 0
         return ranges, max(len(ranges) - continued, compared)
 
@@ -299,12 +303,12 @@ class _Search:
         If no solution in `rest` is within the tolerance, return all steps of `rest`. The second result is the number of
         pieces in the cheapest solution of the whole span.
         """
-        rest, steps = self.rest, self.steps
+        rest, steps = self.rest, self.job.steps
         backwards = self._least_costs(rest[::-1], most_pieces)
         whole = len(rest) == len(self.span)
         compared = backwards if whole else self._least_costs(self.span, most_pieces)
         least, pieces = compared.least_price_sum_and_piece_count(steps)
-        highest_cost = least + self.tolerance * steps
+        highest_cost = least + self.job.tolerance * steps
         ends = (
             end
             for end in range(steps, len(rest))
@@ -313,4 +317,7 @@ class _Search:
         return rest[: next(ends, len(rest))], pieces
 
     def _least_costs(self, prices: StepPrices, most_pieces: int | None) -> LeastCosts:
-        return LeastCosts.compute(prices, self.steps, self.min_piece_steps, self.min_pause_steps, most_pieces)
+        job = self.job
+        return LeastCosts.compute(
+            prices, job.steps, self.min_piece_steps, job.min_pause_steps, most_pieces, job.start_price
+        )

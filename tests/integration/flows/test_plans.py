@@ -56,7 +56,7 @@ BY_ENERGY: dict[str, Any] = {
     "name": "Charger",
     "energy": 30,
     "power": 7.4,
-    "pieces": {"split": "split", "min_piece": {"minutes": 30}, "max_starts": 3},
+    "pieces": {"split": "split", "min_piece": {"minutes": 30}, "max_starts": 3, "start_cost": 2.5},
     "when": {"deadline": "07:00:00", "weekdays": WEEK, "days": 1},
     "prices": {"horizon": "expected"},
 }
@@ -223,6 +223,9 @@ WRONG = [
         {"pieces": {"split": "one_piece", "max_starts": 3}}, {"pieces": "max_starts_in_one_go"}, id="starts-in-one-go"
     ),
     pytest.param(
+        {"pieces": {"split": "one_piece", "start_cost": 2}}, {"pieces": "start_cost_in_one_go"}, id="start-in-one-go"
+    ),
+    pytest.param(
         {"pieces": {"split": "one_piece", "min_pause": {"hours": 1}}},
         {"pieces": "min_pause_in_one_go"},
         id="pause-in-one-go",
@@ -334,6 +337,7 @@ async def test_a_plan_by_energy_is_added_and_changed(hass: HomeAssistant, entry:
         "split": True,
         "min_piece": 30,
         "max_starts": 3,
+        "start_cost": 2.5,
         "deadline": "07:00:00",
         "weekdays": WEEK,
         "days": 1,

@@ -132,6 +132,9 @@ def test_a_stored_value_that_no_form_accepts_is_refused(form: dict[str, object])
         ({"kind": "below", "price_cap": 5, "energy": 6}, "energy"),
         ({"kind": "above", "price_cap": 5, "power": 6}, "power"),
         ({"kind": "above", "price_cap": 5, "max_starts": 2}, "max_starts"),
+        ({"kind": "above", "price_cap": 5, "start_cost": 2}, "start_cost"),
+        ({"split": True, "start_cost": 101}, "start_cost"),
+        ({"split": True, "start_cost": -1}, "start_cost"),
         ({"kind": "above", "price_cap": 5, "tolerance": 1}, "tolerance"),
         ({"kind": "above", "price_cap": 5, "min_piece": 20}, "min_piece"),
     ],
@@ -169,8 +172,8 @@ def test_a_form_has_the_most_starts_and_the_tolerance() -> None:
 
 
 def test_starts_and_pauses_mean_nothing_to_a_plan_in_one_piece() -> None:
-    settings = PlanSettings.from_mapping({"split": False, "max_starts": 3, "min_pause": 30})
-    assert (settings.most_pieces, settings.min_pause_s) == (None, 0)
+    settings = PlanSettings.from_mapping({"split": False, "max_starts": 3, "min_pause": 30, "start_cost": 2})
+    assert (settings.most_pieces, settings.min_pause_s, settings.start_cost) == (None, 0, 0)
 
 
 @pytest.mark.parametrize("form", [{"split": True}, {"kind": "below", "price_cap": 5}])

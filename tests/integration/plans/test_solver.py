@@ -40,6 +40,7 @@ def solve(
     tolerance: float = 0.0,
     prefer_latest: bool = False,
     is_piece_running: bool = False,
+    start_cost: float = 0.0,
 ) -> tuple[Piece, ...]:
     """Solve over hours that start at NIGHT, and return the pieces in seconds after it. The span is all these hours."""
     timeline = Timeline(HOUR_S, settled(NIGHT, prices))
@@ -50,6 +51,7 @@ def solve(
         most_pieces=most_pieces,
         tolerance=tolerance,
         prefer_latest=prefer_latest,
+        start_cost=start_cost,
     )
     return since_night(
         cheapest_pieces(
@@ -99,6 +101,7 @@ class Case:
     tolerance: float = 0.0
     prefer_latest: bool = False
     is_piece_running: bool = False
+    start_cost: float = 0.0
 
     @property
     def costs(self) -> list[int | None]:
@@ -127,8 +130,14 @@ class Case:
             if enough and used <= self.duration_s // QUARTER_S and (self.min_piece_s or not used or len(way) == 1):
                 yield way
 
+    def starts(self, way: Sequence[Piece]) -> int:
+        begins = -(-(self.bounds[0] - NIGHT) // QUARTER_S)
+        return len(way) - (self.is_piece_running and bool(way) and way[0][0] == begins)
+
     def cost(self, way: Sequence[Piece]) -> int:
-        return sum(self.costs[quarter] or 0 for quarter in quarters_of(way))
+        """Return the cost of a device of 4 kW, which uses a kilowatt-hour in a quarter."""
+        starts = self.starts(way) * round(self.start_cost * 4 * 1_000_000) if self.min_piece_s else 0
+        return starts + sum(self.costs[quarter] or 0 for quarter in quarters_of(way))
 
     def brute_force(self) -> tuple[Piece, ...]:
         """Return the best of all ways to choose quarters, by the words of the solver's docstring."""
@@ -149,9 +158,7 @@ class Case:
     def rank(self, way: tuple[Piece, ...]) -> tuple[int, int, list[int]]:
         used = quarters_of(way)
         order = [-quarter for quarter in reversed(used)] if self.prefer_latest else used
-        begins = -(-(self.bounds[0] - NIGHT) // QUARTER_S)
-        continued = self.is_piece_running and bool(way) and way[0][0] == begins
-        return self.cost(way), len(way) - continued, order
+        return self.cost(way), self.starts(way), order
 
 
 @st.composite
@@ -195,6 +202,30 @@ def test_no_solution_is_better_than_the_one_found(case: Case) -> None:
 def test_no_solution_with_so_few_starts_is_better(case: Case, most_pieces: int, is_piece_running: bool) -> None:
     case = replace(case, most_pieces=most_pieces, is_piece_running=is_piece_running)
     assert case.solved() == case.brute_force()
+
+
+@settings(max_examples=400)
+@given(
+    cases(in_pieces=True),
+    st.sampled_from([0.001, 0.0025, 0.01, 0.2]),
+    st.sampled_from([None, 2]),
+    st.sampled_from([0.0, 0.0, 0.004]),
+    st.booleans(),
+)
+def test_no_solution_is_better_if_starts_have_a_cost(
+    case: Case, start_cost: float, most_pieces: int | None, tolerance: float, is_piece_running: bool
+) -> None:
+    case = replace(case, start_cost=start_cost, most_pieces=most_pieces, tolerance=tolerance)
+    assert case.solved() == case.brute_force()
+    continued = replace(case, is_piece_running=is_piece_running, tolerance=0.0)
+    assert continued.solved() == continued.brute_force()
+
+
+def test_an_extra_start_must_save_its_cost() -> None:
+    night = [0.01, 0.03, 0.01, 0.5]
+    # Two starts save 2 cents for a device of 1 kW.
+    assert solve(night, 2 * HOUR_S, HOUR_S, start_cost=0.0199) == hours((0, 1), (2, 3))
+    assert solve(night, 2 * HOUR_S, HOUR_S, start_cost=0.0201) == hours((0, 2))
 
 
 @settings(max_examples=400)
