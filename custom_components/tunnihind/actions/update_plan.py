@@ -58,6 +58,7 @@ PLAN_FIELD_CHECKS: Final[Mapping[str, Any]] = {
     "power": vol.Any(None, finite_number),
     "min_piece": _LENGTH,
     "min_pause": _LENGTH,
+    "max_pause": vol.Any(None, _LENGTH),
     "max_starts": vol.Any(None, _whole_number),
     "start_cost": vol.Any(None, finite_number),
     "earliest": vol.Any(None, _WALL_TIME),

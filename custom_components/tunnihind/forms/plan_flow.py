@@ -76,7 +76,9 @@ async def _changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Uni
 
 def _value_text(field: str, value: Any, unit: Unit, language: str, words: dict[str, str]) -> str:  # noqa: ANN401  JSON
     written: dict[str, Callable[[], str]] = {
-        **dict.fromkeys(("duration", "min_piece", "min_pause"), lambda: f"{value // 60:.0f}:{value % 60:02.0f}"),
+        **dict.fromkeys(
+            ("duration", "min_piece", "min_pause", "max_pause"), lambda: f"{value // 60:.0f}:{value % 60:02.0f}"
+        ),
         **dict.fromkeys(("earliest", "deadline"), lambda: str(value).removesuffix(":00")),
         **dict.fromkeys(("price_cap", "tolerance"), lambda: unit.price_text(value / _CENTS, language)),
         "energy": lambda: f"{figure_in_language(f'{value:g}', language)} kWh",

@@ -23,6 +23,7 @@ from ..core.network_clock import WEEKDAYS
 from ..plans.settings import (
     DEFAULT_MIN_PIECE_MIN,
     LONGEST_DURATION_MIN,
+    LONGEST_PAUSE_MIN,
     MAX_DAYS,
     MAX_ENERGY_KWH,
     MAX_PIECES,
@@ -50,6 +51,7 @@ PIECES_SECTION: Final = "pieces"
 SPLIT: Final = "split"
 MIN_PIECE: Final = "min_piece"
 MIN_PAUSE: Final = "min_pause"
+MAX_PAUSE: Final = "max_pause"
 MAX_STARTS: Final = "max_starts"
 START_COST: Final = "start_cost"
 TIMES_SECTION: Final = "when"
@@ -67,14 +69,14 @@ METER_SECTION: Final = "saved"
 METER: Final = "meter"
 # The fields in each section of the form. Fields that belong to no section are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    PIECES_SECTION: (SPLIT, MIN_PIECE, MIN_PAUSE, MAX_STARTS, START_COST),
+    PIECES_SECTION: (SPLIT, MIN_PIECE, MIN_PAUSE, MAX_PAUSE, MAX_STARTS, START_COST),
     TIMES_SECTION: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),
     PRICES_SECTION: (HORIZON, PRICE_CAP),
     TOLERANCE_SECTION: (TOLERANCE, PREFER),
     METER_SECTION: (METER,),
 }
 
-_LENGTHS: Final = (DURATION, MIN_PIECE, MIN_PAUSE)
+_LENGTHS: Final = (DURATION, MIN_PIECE, MIN_PAUSE, MAX_PAUSE)
 
 ONE_PIECE: Final = "one_piece"
 
@@ -170,6 +172,7 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
         vol.Required(SPLIT): choice_field((ONE_PIECE, SPLIT), SPLIT),
         vol.Optional(MIN_PIECE): _DURATION_FIELD,
         vol.Optional(MIN_PAUSE): _DURATION_FIELD,
+        vol.Optional(MAX_PAUSE): _DURATION_FIELD,
         vol.Optional(MAX_STARTS): count_field(MAX_PIECES, NumberSelectorMode.BOX),
         vol.Optional(START_COST): number_field(0, MAX_START_COST_CENTS),
     }
@@ -257,7 +260,7 @@ def plan_from_input(
         plan[KIND] = form.kind.value
     left_out = {
         *(SETTINGS_OF_PIECES if plan.get(SPLIT) is False else ()),
-        *(field for field in (MIN_PAUSE, START_COST) if not plan.get(field)),
+        *(field for field in (MIN_PAUSE, MAX_PAUSE, START_COST) if not plan.get(field)),
         *(() if plan.get(TOLERANCE) else (TOLERANCE,)),
         *(() if plan.get(PREFER) == Preference.LATEST else (PREFER,)),
     }
@@ -301,6 +304,8 @@ def _duration_error(plan: Mapping[str, Any]) -> str | None:
 
 def _pieces_error(plan: Mapping[str, Any], typed: Mapping[str, Any]) -> str | None:
     """Return the error in the section `PIECES_SECTION`, whose fields people typed as `typed`."""
+    if MAX_PAUSE in plan and (error := _longest_pause_error(plan)):
+        return error
     if plan.get(SPLIT) is False:
         errors = {
             "max_starts_in_one_go": typed.get(MAX_STARTS) is not None,
@@ -316,6 +321,15 @@ def _pieces_error(plan: Mapping[str, Any], typed: Mapping[str, Any]) -> str | No
     if DURATION not in plan:
         return "min_piece_too_long" if piece > LONGEST_DURATION_MIN else None
     return "min_piece_too_long" if piece > plan[DURATION] and not _duration_error(plan) else None
+
+
+def _longest_pause_error(plan: Mapping[str, Any]) -> str | None:
+    longest = plan[MAX_PAUSE]
+    if longest % QUARTER_MIN or not 0 < longest <= LONGEST_PAUSE_MIN:
+        return "max_pause_not_quarters"
+    if plan.get(SPLIT) and longest < plan.get(MIN_PAUSE, 0):
+        return "max_pause_too_short"
+    return "max_pause_with_tolerance" if TOLERANCE in plan or PREFER in plan else None
 
 
 def _errors_without_room(plan: Mapping[str, Any]) -> dict[str, str]:

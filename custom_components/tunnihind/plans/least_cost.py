@@ -104,6 +104,7 @@ class LeastCosts:
     step_costs: Sequence[float]
     min_piece_steps: int
     min_pause_steps: int
+    max_pause_steps: int | None
     start_costs: Sequence[float]
     tables: Sequence[_CostTable]
 
@@ -115,21 +116,25 @@ class LeastCosts:
         min_piece_steps: int,
         min_pause_steps: int,
         most_pieces: int | None,
+        *,
+        max_pause_steps: int | None = None,
+        earliest_end: int = 0,
         start_price: int = 0,
     ) -> LeastCosts:
         """For each number of steps from 0 to `steps`, compute the least cost of running a device for that time.
 
-        Each start counts as `start_price`, in the unit of a step's price.
+        Each start counts as `start_price`, in the unit of a step's price. If `max_pause_steps` is None, a pause may
+        have any length. The last piece ends at the step `earliest_end` or later.
         """
         step_costs = [_IMPOSSIBLE if price is None else float(price * _PRICE_FACTOR) for price in prices]
         starts = range(len(prices) - min_piece_steps + 1) if min_piece_steps <= steps else ()
         start_cost = start_price * _PRICE_FACTOR + 1
         start_costs = [sum(step_costs[step : step + min_piece_steps]) + start_cost for step in starts]
-        table = partial(_cost_table, step_costs, steps, min_piece_steps, min_pause_steps)
+        table = partial(_cost_table, step_costs, steps, min_piece_steps, min_pause_steps, max_pause_steps, earliest_end)
         tables = [table(start_costs if most_pieces is None else [])]
         for _ in range(most_pieces or 0):
             tables.append(table(start_costs, table_after_start=tables[-1]))
-        return cls(step_costs, min_piece_steps, min_pause_steps, start_costs, tables)
+        return cls(step_costs, min_piece_steps, min_pause_steps, max_pause_steps, start_costs, tables)
 
     def can_run_within_cost(self, limit: int, step: int, left: int) -> bool:
         """Return whether the device can run for `left` steps, at `step` or later, within a limit.
@@ -145,39 +150,54 @@ class LeastCosts:
         """
         return divmod(int(self.tables[-1].while_idle[0][left]), _PRICE_FACTOR)
 
-    def pieces(self, left: int, *, is_piece_running: bool) -> Iterator[StepRange]:
+    def earliest_start(self, steps: int) -> float:
+        """Return the first step at which the device can start to run for `steps` steps, or infinity."""
+        costs = self._costs_by_start(0, steps, len(self.tables) - 1)
+        return next((start for start, cost in costs.items() if cost < _IMPOSSIBLE), math.inf)
+
+    def can_go_on(self, steps: int) -> bool:
+        """Return whether the device can run for `steps` steps if a piece is running when the first step begins."""
+        return self.tables[-1].while_running[0][steps] < _IMPOSSIBLE
+
+    def pieces(self, left: int, *, is_piece_running: bool, latest_start: int | None = None) -> Iterator[StepRange]:
         """Yield the pieces of the cheapest solution with `left` steps in total.
 
+        The first piece starts at the step `latest_start` or earlier, or as early as possible if that can't be.
         Among equally cheap solutions, fewer pieces are preferred. If two such solutions have equally many pieces,
         earlier steps are preferred. If `is_piece_running` is true, a piece is already running when the first step
         begins.
         """
         step, table = 0, len(self.tables) - 1
-        first = step if is_piece_running else None
+        first, latest = (step if is_piece_running else None), latest_start
         while left or first is not None:
             if first is None:
-                while not self._may_start_piece(step, left, table):
-                    step += 1
-                first, step, left = step, step + self.min_piece_steps, left - self.min_piece_steps
+                first = self._cheapest_start(step, latest, left, table)
+                step, left = first + self.min_piece_steps, left - self.min_piece_steps
                 table = self._table_index_after_start(table)
             while self._may_continue_piece(step, left, table):
                 step, left = step + 1, left - 1
             if step > first:
                 yield first, step
+            latest = None if self.max_pause_steps is None else step + self.max_pause_steps
             first, step = None, step + self.min_pause_steps
 
     def _table_index_after_start(self, table: int) -> int:
         return table if len(self.tables) == 1 else table - 1
 
-    def _may_start_piece(self, step: int, left: int, table: int) -> bool:
-        """Return whether a cheapest solution starts a piece at `step`."""
-        if left < self.min_piece_steps or self.start_costs[step] == _IMPOSSIBLE:
-            return False
+    def _cheapest_start(self, step: int, latest: int | None, left: int, table: int) -> int:
+        """Return the cheapest start from `step` to `latest`, or the earliest start if there is none in this time."""
+        costs = self._costs_by_start(step, left, table)
+        possible = [start for start, cost in costs.items() if cost < _IMPOSSIBLE]
+        in_time = [start for start in possible if latest is None or start <= latest]
+        return min(in_time or possible[:1], key=costs.__getitem__)
+
+    def _costs_by_start(self, step: int, left: int, table: int) -> dict[int, float]:
+        """Return the least cost for `left` steps by the next start, from `step` on."""
         while_running = self.tables[self._table_index_after_start(table)].while_running
-        return (
-            self.start_costs[step] + while_running[step + self.min_piece_steps][left - self.min_piece_steps]
-            == self.tables[table].while_idle[step][left]
-        )
+        return {
+            start: self.start_costs[start] + while_running[start + self.min_piece_steps][left - self.min_piece_steps]
+            for start in range(step, len(self.start_costs))
+        }
 
     def _may_continue_piece(self, step: int, left: int, table: int) -> bool:
         """Return whether a cheapest solution continues a piece that runs up to `step`."""
@@ -192,6 +212,8 @@ def _cost_table(
     steps: int,
     min_piece_steps: int,
     min_pause_steps: int,
+    max_pause_steps: int | None,
+    earliest_end: int,
     start_costs: Sequence[float],
     *,
     table_after_start: _CostTable | None = None,
@@ -201,23 +223,29 @@ def _cost_table(
     `table_after_start` applies after a piece has started, and allows one piece fewer. It is None if the number of
     pieces is unlimited, or if no further piece may start.
     """
+    last = len(step_costs)
     nothing_left = [0.0, *[_IMPOSSIBLE] * steps]
     # The rows are in reverse order: the first row is for the time after the last step.
-    while_idle, while_running = [nothing_left], [nothing_left]
+    while_idle, while_running = [nothing_left], [[0.0 if last >= earliest_end else _IMPOSSIBLE, *nothing_left[1:]]]
     after_start = while_running if table_after_start is None else table_after_start.while_running[::-1]
-    for step in reversed(range(len(step_costs))):
+    # The least costs if a piece starts at the step. Steps at which no piece can start are left out.
+    started: dict[int, list[float]] = {}
+    for step in reversed(range(last)):
         row = while_idle[-1]
         if step < len(start_costs) and start_costs[step] < _IMPOSSIBLE:
             start_cost = start_costs[step]
-            started = [
-                start_cost + cost
-                for cost in after_start[len(step_costs) - step - min_piece_steps][: steps + 1 - min_piece_steps]
-            ]
-            row = [*row[:min_piece_steps], *map(min, row[min_piece_steps:], started, strict=True)]
+            after = after_start[last - step - min_piece_steps][: steps + 1 - min_piece_steps]
+            started[step] = [*[_IMPOSSIBLE] * min_piece_steps, *(start_cost + cost for cost in after)]
+            row = [*map(min, row, started[step], strict=True)]
         while_idle.append(row)
-        after_pause = while_idle[max(len(step_costs) - step - min_pause_steps, 0)]
+        after_pause = while_idle[max(last - step - min_pause_steps, 0)]
+        if max_pause_steps is not None:
+            in_time = range(step + min_pause_steps, min(step + max_pause_steps + 1, last))
+            rows = [started[start] for start in in_time if start in started]
+            after_pause = [*map(min, nothing_left, *rows, strict=True)] if rows else nothing_left
         step_cost = step_costs[step]
+        nothing = 0.0 if step >= earliest_end else _IMPOSSIBLE
         while_running.append(
-            [0.0, *map(min, after_pause[1:], [step_cost + cost for cost in while_running[-1][:-1]], strict=True)]
+            [nothing, *map(min, after_pause[1:], [step_cost + cost for cost in while_running[-1][:-1]], strict=True)]
         )
     return _CostTable(while_idle[::-1], while_running[::-1])

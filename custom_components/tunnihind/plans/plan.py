@@ -40,7 +40,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from operator import itemgetter
-from typing import Final
+from typing import Final, TypedDict
 
 from ..core.market import HOUR_S, QUARTER_S, rounded_price
 from ..prices.days import day_at
@@ -59,6 +59,12 @@ LEAST_GAIN: Final = 0.05
 # A device whose power is unknown counts with this power, as on the server's page.
 _USUAL_POWER_KW: Final = 2.0
 _ENERGY_DECIMALS: Final = 3
+
+
+class _BoundsOfPauses(TypedDict, total=False):
+    max_pause_s: int
+    latest_start: int
+    earliest_end: int
 
 
 class PlanStatus(StrEnum):
@@ -169,9 +175,12 @@ def _should_wait_for_later_day(
     """Return whether the plan should wait for a span in `later` instead of using the shortened `window`.
 
     The plan should wait if the whole span of `window`, including past hours, has room for a longer window, and the
-    plan's whole duration may fit into a later span that closes by the instant from `latest_close_to_wait_for`.
+    plan's whole duration may fit into a later span that closes by the instant from `latest_close_to_wait_for`. A plan
+    with a longest pause doesn't wait.
     """
     span = window.span
+    if settings.max_pause_s is not None:
+        return False
     latest = latest_close_to_wait_for(settings, span)
     if not any(_may_whole_duration_fit(settings, timeline, other) for other in later if other.closes <= latest):
         return False
@@ -258,17 +267,17 @@ def window_in_span(
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
     This function doesn't check whether a window has already run in `span`. `ran_until` (UTC seconds) is the end of the
-    plan's last piece before `span`. The first piece begins at once or after a pause. If the plan has no fixed duration
-    and `span` opens at `ran_until`, the last piece may go on, and its rest may be shorter than `min_piece_s`. Pieces
-    that are `planned` already stay, unless other pieces gain `LEAST_GAIN`.
+    plan's last piece before `span`, or 0. The first piece begins at once or after a pause. If the plan has no fixed
+    duration and `span` opens at `ran_until`, the last piece may go on, and its rest may be shorter than `min_piece_s`.
+    Pieces that are `planned` already stay, unless other pieces gain `LEAST_GAIN`.
     """
     if settings.needs_no_energy:
         return NoWindow(NoWindowReason.NOTHING_NEEDED)
     bounds = _bounds_after(settings, ran_until, max(now, span.opens), span.closes)
-    pieces = _best_pieces(settings, timeline, bounds, span, is_piece_running=bounds[0] == ran_until)
+    pieces = _best_pieces(settings, timeline, bounds, span, ran_until, is_piece_running=bounds[0] == ran_until)
     if pieces and ran_until < pieces[0][0] < ran_until + settings.min_pause_s:
         bounds = _bounds_after(settings, ran_until, ran_until + settings.min_pause_s, span.closes)
-        pieces = _best_pieces(settings, timeline, bounds, span)
+        pieces = _best_pieces(settings, timeline, bounds, span, ran_until)
     if planned and _gain(settings, timeline, planned, pieces) < LEAST_GAIN:
         pieces = tuple(planned)
     if pieces:
@@ -485,6 +494,7 @@ def _rest(
         duration_s=missing_s,
         min_piece_s=settings.shortest_piece_s,
         min_pause_s=settings.min_pause_s,
+        **_bounds_of_pauses(settings, begun[-1][1], bounds[1]),
         most_pieces=None if most_pieces is None else max(most_pieces - len(begun), 0),
         start_cost=settings.start_cost / _power_kw(settings),
     )
@@ -500,6 +510,22 @@ def _rest(
                 is_piece_running=bounds[0] == begun[-1][1],
             )
     return found
+
+
+def _bounds_of_pauses(settings: PlanSettings, ran_until: int, closes: int) -> _BoundsOfPauses:
+    """Return the parts of a job that keep to the plan's longest pause.
+
+    They apply after a piece that ran until `ran_until`, or 0, and before the span that opens at `closes` or later.
+    """
+    longest_s = settings.max_pause_s
+    if longest_s is None:
+        return {}
+    bounds: _BoundsOfPauses = {"max_pause_s": longest_s}
+    if ran_until:
+        bounds["latest_start"] = ran_until + longest_s
+    if following := next(spans(settings, closes, closes + _SEARCH_AHEAD_S), None):
+        bounds["earliest_end"] = following.opens - longest_s
+    return bounds
 
 
 def _ran_before_need_s(settings: PlanSettings, pieces: Sequence[Piece]) -> int:
@@ -600,19 +626,24 @@ def _best_pieces(
     timeline: Timeline,
     bounds: Piece,
     span: Span,
+    ran_until: int = 0,
     *,
     with_price_limit: bool = True,
     is_piece_running: bool = False,
 ) -> tuple[Piece, ...]:
     """Return the best pieces within `bounds`. If `with_price_limit` is false, ignore the price limit.
 
-    `bounds` is the whole `span`, or the rest of it.
+    `bounds` is the whole `span`, or the rest of it. `ran_until` is the end of the plan's last piece before `span`, or
+    0.
     """
     price_of = _price_function(settings if with_price_limit else replace(settings, price_limit=None))
     if settings.kind.has_limit_instead_of_duration:
         return _all_pieces_within_limit(settings, timeline, bounds, price_of, is_piece_running=is_piece_running)
     timeline = _open_timeline(settings, timeline, (span.opens, span.closes))
-    found = (cheapest_pieces(timeline, bounds, job, price_of, span_opens=span.opens) for job in _jobs(settings))
+    found = (
+        cheapest_pieces(timeline, bounds, job, price_of, span_opens=span.opens)
+        for job in _jobs(settings, span, ran_until)
+    )
     return next(filter(None, found), ())
 
 
@@ -642,12 +673,13 @@ def _open_timeline(settings: PlanSettings, timeline: Timeline, bounds: Piece) ->
     return timeline.within(open_times(settings, *bounds))
 
 
-def _jobs(settings: PlanSettings) -> list[Job]:
+def _jobs(settings: PlanSettings, span: Span, ran_until: int) -> list[Job]:
     """Return the jobs to try one after another. A plan by energy that runs in one piece may have a shortened window."""
     job = Job(
         duration_s=settings.duration_s,
         min_piece_s=settings.min_piece_s,
         min_pause_s=settings.min_pause_s,
+        **_bounds_of_pauses(settings, ran_until, span.closes),
         most_pieces=settings.most_pieces,
         tolerance=settings.tolerance,
         prefer_latest=settings.prefer is Preference.LATEST,

@@ -17,6 +17,7 @@ LONGEST_DURATION_MIN: Final = 1_440
 DEFAULT_MIN_PIECE_MIN: Final = 60
 MAX_DAYS: Final = 3
 MAX_PIECES: Final = 12
+LONGEST_PAUSE_MIN: Final = 4_320
 MAX_ENERGY_KWH: Final = 1_000
 MIN_POWER_KW: Final = 0.01
 MAX_POWER_KW: Final = 1_000
@@ -101,10 +102,11 @@ class PlanSettings:
     `min_piece_s` is the least length of a piece, or None if the plan runs in one piece. `shortest_piece_s` is the same,
     but a quarter of an hour if the plan runs in one piece, and it may be longer than a small `duration_s`. A piece that
     is chosen after the window has begun is never shorter. `min_pause_s` is the least time from the end of a piece to
-    the start of the next piece. A window that is split has at most `most_pieces` pieces. If
-    `most_pieces` is None, any number of pieces is allowed. An extra piece must save at least `start_cost` (EUR).
-    `weekdays` are the days of the plan's deadlines, or of the
-    starts of its spans if the plan has no deadline. `weekdays` contains at least one day, and Monday is 0. A span lasts
+    the start of the next piece, and `max_pause_s` is the greatest, also between two windows. If `max_pause_s` is None,
+    a pause may have any length. A window that is split has at most `most_pieces` pieces. If `most_pieces` is None, any
+    number of pieces is allowed. An extra piece must save at least `start_cost` (EUR). `weekdays` are the days of the
+    plan's deadlines, or of the starts of its spans if the plan has no deadline. `weekdays` contains at least one day,
+    and Monday is 0. A span lasts
     at most `max_span_days` days.
 
     `price_limit` (EUR/kWh) is the highest price that a plan for low prices may use, or the lowest price that a plan for
@@ -121,6 +123,7 @@ class PlanSettings:
     min_piece_s: int | None = None
     shortest_piece_s: int = QUARTER_S
     min_pause_s: int = 0
+    max_pause_s: int | None = None
     most_pieces: int | None = None
     start_cost: float = 0.0
     earliest: time | None = None
@@ -206,7 +209,7 @@ def form_looks_for_high_prices(form: Mapping[str, Any]) -> bool:
 
 
 def _settings_without_duration(data: Mapping[str, Any]) -> dict[str, Any]:
-    for field in ("duration", "energy", "power", "max_starts", "start_cost", "tolerance"):
+    for field in ("duration", "energy", "power", "max_pause", "max_starts", "start_cost", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
     if data.get("price_cap") is None:
@@ -231,11 +234,13 @@ def _settings_with_duration(data: Mapping[str, Any]) -> dict[str, Any]:
         duration_s = _length_s(data, "duration", _DEFAULT_DURATION_MIN)
     else:
         duration_s = round_up_to_quarter(_running_time_s(energy, power))
+    pieces = _piece_settings(data, duration_s)
     return {
         "duration_s": duration_s,
         "energy_kwh": energy,
         "power_kw": power,
-        **_piece_settings(data, duration_s),
+        **pieces,
+        "max_pause_s": _longest_pause_s(data, pieces.get("min_pause_s", 0)),
         "tolerance": _euros(data, "tolerance", MAX_TOLERANCE_CENTS),
         "prefer": Preference(data.get("prefer", Preference.EARLIEST)),
     }
@@ -252,6 +257,17 @@ def _piece_settings(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
         "start_cost": _euros(data, "start_cost", MAX_START_COST_CENTS),
     }
     return settings if data.get("split") else {}
+
+
+def _longest_pause_s(data: Mapping[str, Any], min_pause_s: int) -> int | None:
+    if data.get("max_pause") is None:
+        return None
+    longest_s = _length_s(data, "max_pause", 0, most=LONGEST_PAUSE_MIN)
+    if longest_s < min_pause_s:
+        raise PlanError("max_pause", "max_pause_too_short")
+    if data.get("tolerance") or data.get("prefer") == Preference.LATEST:
+        raise PlanError("max_pause", "max_pause_with_tolerance")
+    return longest_s
 
 
 def _running_time_s(energy_kwh: float, power_kw: float) -> Fraction:
@@ -273,10 +289,12 @@ def _euros(data: Mapping[str, Any], field: str, most_cents: float) -> float:
     return round((_number(data, field, 0, most_cents) or 0) / _CENTS, _PRICE_DECIMALS)
 
 
-def _length_s(data: Mapping[str, Any], field: str, default: int, *, least: int = QUARTER_MIN) -> int:
+def _length_s(
+    data: Mapping[str, Any], field: str, default: int, *, least: int = QUARTER_MIN, most: int = LONGEST_DURATION_MIN
+) -> int:
     minutes = data.get(field, default)
-    if not least <= minutes <= LONGEST_DURATION_MIN or minutes % QUARTER_MIN:
-        raise PlanError(field, "invalid_length", given=f"{minutes:g}", most=LONGEST_DURATION_MIN)
+    if not least <= minutes <= most or minutes % QUARTER_MIN:
+        raise PlanError(field, "invalid_length", given=f"{minutes:g}", most=most)
     return int(minutes) * _MINUTE_S
 
 

@@ -14,6 +14,10 @@ Among equally long solutions, the cheapest is chosen. Among equally cheap soluti
 equally cheap solutions have equally many pieces, earlier quarters are preferred. Two pieces without a gap between them
 count as one piece. A start may have a cost of its own. Then an extra piece must save at least this cost.
 
+A job may have a longest pause. Then no pause between two pieces is longer, the first piece begins by `latest_start`, or
+as early as possible, and the last piece ends at `earliest_end` or later. If no solution of the same length keeps to all
+of that, first the end and then the pauses count no longer.
+
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
 price is the average price of the cheapest solution of the same length in the whole span, including past hours. If the
@@ -59,18 +63,23 @@ class Job:
 
     Lengths are multiples of a quarter of an hour, in seconds. If `min_piece_s` is None, the device runs in one piece of
     the whole duration. A split job has at most `most_pieces` pieces, or any number of pieces if `most_pieces` is None.
-    The pauses between its pieces last at least `min_pause_s`. An early solution is preferred even if its average price
-    is up to `tolerance` (EUR/kWh) higher than the least average price. If `prefer_latest` is true, a late solution is
-    preferred instead. `start_cost` is what each start of a split job costs, in EUR per kW of the device's power.
+    The pauses between its pieces last at least `min_pause_s`, and at most `max_pause_s`. An early solution is preferred
+    even if its average price is up to `tolerance` (EUR/kWh) higher than the least average price. If `prefer_latest` is
+    true, a late solution is preferred instead. `start_cost` is what each start of a split job costs, in EUR per kW of
+    the device's power. `latest_start` and `earliest_end` are in UTC seconds. A job with one of them, or with a
+    `max_pause_s`, has no tolerance, and prefers no late solution.
     """
 
     duration_s: int
     min_piece_s: int | None = None
     min_pause_s: int = 0
+    max_pause_s: int | None = None
     most_pieces: int | None = None
     tolerance: float = 0.0
     prefer_latest: bool = False
     start_cost: float = 0.0
+    latest_start: int | None = None
+    earliest_end: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +134,9 @@ def cheapest_pieces(
 def _cheapest_pieces_from(
     opens: int, timeline: Timeline, span: Piece, job: Job, price_of: PriceOf, *, is_piece_running: bool
 ) -> tuple[Piece, ...]:
-    lengths = QUARTER_S if job.tolerance else math.gcd(job.duration_s, job.min_piece_s or 0, job.min_pause_s)
-    grid = _price_grid(timeline, span, math.gcd(lengths, opens), price_of)
+    lengths = math.gcd(job.duration_s, job.min_piece_s or 0, job.min_pause_s, job.max_pause_s or 0)
+    bounds_s = math.gcd(opens, job.latest_start or 0, job.earliest_end or 0)
+    grid = _price_grid(timeline, span, math.gcd(QUARTER_S if job.tolerance else lengths, bounds_s), price_of)
     passed_steps = 0 if grid is None else max((opens - grid.start) // grid.step_s, 0)
     if grid is None or passed_steps >= len(grid.prices):
         return ()
@@ -136,7 +146,15 @@ def _cheapest_pieces_from(
     # A device of 1 kW uses a kilowatt-hour in an hour, so a step of this price costs as much as a start.
     start_price = round(job.start_cost * _UNITS_PER_EUR * HOUR_S / grid.step_s)
     step_job = _StepJob(
-        job.duration_s // grid.step_s, min_piece_steps, min_pause_steps, job.most_pieces, tolerance, start_price
+        job.duration_s // grid.step_s,
+        min_piece_steps,
+        min_pause_steps,
+        None if job.max_pause_s is None else job.max_pause_s // grid.step_s,
+        None if job.latest_start is None else (job.latest_start - grid.start) // grid.step_s - passed_steps,
+        0 if job.earliest_end is None else (job.earliest_end - grid.start) // grid.step_s - passed_steps,
+        job.most_pieces,
+        tolerance,
+        start_price,
     )
     ranges = _best_ranges(
         grid.prices, passed_steps, step_job, prefer_latest=job.prefer_latest, is_piece_running=is_piece_running
@@ -206,11 +224,18 @@ def _price_grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceO
 
 @dataclass(frozen=True, slots=True)
 class _StepJob:
-    """A `Job` whose lengths are numbers of steps, and whose prices are in millionths of a euro per kWh."""
+    """A `Job` whose lengths are numbers of steps, and whose prices are in millionths of a euro per kWh.
+
+    The first piece starts at the step `latest_start` or earlier, and the last piece ends at `earliest_end` or later.
+    Both steps count from the first step that has not passed.
+    """
 
     steps: int
     min_piece_steps: int | None
     min_pause_steps: int
+    max_pause_steps: int | None
+    latest_start: int | None
+    earliest_end: int
     most_pieces: int | None
     tolerance: int
     start_price: int
@@ -236,7 +261,7 @@ def _earliest_best_ranges(
 ) -> Sequence[StepRange]:
     rest, steps, min_piece_steps = span[left], job.steps, job.min_piece_steps
     if min_piece_steps is None:
-        return _best_single_range(span, rest, steps, job.tolerance)
+        return _best_single_range(span, rest, job)
     steps = most_fillable_steps(
         rest,
         min(steps, len(rest)),
@@ -255,11 +280,17 @@ def _earliest_best_ranges(
     return ranges
 
 
-def _best_single_range(span: StepPrices, rest: StepPrices, steps: int, tolerance: int) -> Sequence[StepRange]:
+def _best_single_range(span: StepPrices, rest: StepPrices, job: _StepJob) -> Sequence[StepRange]:
+    steps = job.steps
     costs = _costs_by_start(rest, steps)
     if not costs:
         return ()
-    highest_cost = min(_costs_by_start(span, steps).values()) + tolerance * steps
+    if job.latest_start is not None:
+        in_time = [start for start in costs if start <= job.latest_start] or [min(costs)]
+        costs = {start: costs[start] for start in in_time}
+    late_enough = [start for start in costs if start + steps >= job.earliest_end]
+    costs = {start: costs[start] for start in late_enough or costs}
+    highest_cost = min(_costs_by_start(span, steps).values()) + job.tolerance * steps
     # Among starts with equal costs, `min` returns the earliest.
     start = next((start for start, cost in costs.items() if cost <= highest_cost), min(costs, key=costs.__getitem__))
     return ((start, start + steps),)
@@ -292,10 +323,21 @@ class _Search:
         the whole span. Then the second result is the number of pieces in the solution that has more pieces.
         """
         rest, compared = self._steps_until_within_tolerance(most_pieces) if self.job.tolerance else (self.rest, 0)
-        costs = self._least_costs(rest, most_pieces)
-        ranges = tuple(costs.pieces(self.job.steps, is_piece_running=self.is_piece_running))
+        job, costs = self.job, self._least_costs_with_longest_pause(rest, most_pieces)
+        ranges = tuple(costs.pieces(job.steps, is_piece_running=self.is_piece_running, latest_start=job.latest_start))
         continued = self.is_piece_running and ranges[0][0] == 0
         return ranges, max(len(ranges) - continued, compared)
+
+    def _least_costs_with_longest_pause(self, rest: StepPrices, most_pieces: int | None) -> LeastCosts:
+        """Compute the least costs of solutions that keep to as many rules of the longest pause as possible."""
+        job, longest = self.job, self.job.max_pause_steps
+        rules = dict.fromkeys(((longest, job.earliest_end), (longest, 0), (None, 0)))
+        tables = [self._least_costs(rest, most_pieces, *rule) for rule in rules]
+        if self.is_piece_running:
+            return next(costs for costs in tables if costs.can_go_on(job.steps))
+        soonest = tables[-1].earliest_start(job.steps)
+        latest = len(rest) if job.latest_start is None else max(job.latest_start, soonest)
+        return next(costs for costs in tables if costs.earliest_start(job.steps) <= latest)
 
     def _steps_until_within_tolerance(self, most_pieces: int | None) -> tuple[StepPrices, int]:
         """Return the steps in `rest` up to the earliest end of a solution within the tolerance.
@@ -316,8 +358,21 @@ class _Search:
         )
         return rest[: next(ends, len(rest))], pieces
 
-    def _least_costs(self, prices: StepPrices, most_pieces: int | None) -> LeastCosts:
+    def _least_costs(
+        self,
+        prices: StepPrices,
+        most_pieces: int | None,
+        max_pause_steps: int | None = None,
+        earliest_end: int = 0,
+    ) -> LeastCosts:
         job = self.job
         return LeastCosts.compute(
-            prices, job.steps, self.min_piece_steps, job.min_pause_steps, most_pieces, job.start_price
+            prices,
+            job.steps,
+            self.min_piece_steps,
+            job.min_pause_steps,
+            most_pieces,
+            max_pause_steps=max_pause_steps,
+            earliest_end=earliest_end,
+            start_price=job.start_price,
         )

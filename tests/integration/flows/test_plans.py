@@ -223,6 +223,21 @@ WRONG = [
         {"pieces": {"split": "one_piece", "max_starts": 3}}, {"pieces": "max_starts_in_one_go"}, id="starts-in-one-go"
     ),
     pytest.param(
+        {"pieces": {"split": "split", "max_pause": {"hours": 73}}},
+        {"pieces": "max_pause_not_quarters"},
+        id="3-days-off",
+    ),
+    pytest.param(
+        {"pieces": {"split": "split", "min_pause": {"hours": 2}, "max_pause": {"hours": 1}}},
+        {"pieces": "max_pause_too_short"},
+        id="no-such-pause",
+    ),
+    pytest.param(
+        {"pieces": {"split": "one_piece", "max_pause": {"hours": 24}}, "nearly": {"tolerance": 1}},
+        {"pieces": "max_pause_with_tolerance"},
+        id="pause-or-tolerance",
+    ),
+    pytest.param(
         {"pieces": {"split": "one_piece", "start_cost": 2}}, {"pieces": "start_cost_in_one_go"}, id="start-in-one-go"
     ),
     pytest.param(

@@ -38,6 +38,8 @@ FORMS: dict[str, dict[str, Any]] = {
     "dearest": {"kind": "dearest", "duration": 150, "split": True, "min_piece": 30, "max_starts": 2},
     "earlier": {"duration": 180, "tolerance": 2},
     "with pauses": {"duration": 300, "split": True, "min_piece": 30, "min_pause": 75},
+    "boiler": {"duration": 120, "split": True, "min_piece": 30, "max_pause": 840},
+    "boiler, in one go": {"duration": 120, "max_pause": 1440},
     "later, split": {"duration": 195, "split": True, "min_piece": 15, "tolerance": 1.5, "prefer": "latest"},
 }
 PERIODS = {"spring": "2026-03-27T00:00", "autumn": "2026-10-23T00:00"}
@@ -121,6 +123,35 @@ def test_a_device_is_never_off_for_less_than_its_shortest_pause(
             on.append(now)
     offs = [later - earlier - QUARTER_S for earlier, later in pairwise(on)]
     assert all(off == 0 or off >= min_pause * 60 for off in offs)
+
+
+@pytest.mark.parametrize("period", PERIODS)
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"duration": 120, "max_pause": 1440},
+        {"duration": 120, "max_pause": 1410, "horizon": "expected"},
+        {"duration": 120, "split": True, "min_piece": 30, "max_pause": 840},
+        {"duration": 120, "split": True, "min_piece": 30, "max_pause": 600, "min_pause": 60},
+        {"energy": 4, "power": 2, "split": True, "min_piece": 15, "max_pause": 720, "deadline": "07:00:00"},
+        {"duration": 135, "split": True, "min_piece": 45, "max_pause": 840, "start_cost": 5},
+    ],
+)
+def test_a_boiler_is_never_off_for_more_than_its_longest_pause(form: dict[str, Any], period: str) -> None:
+    without = {name: value for name, value in form.items() if name != "max_pause"}
+    assert longest_off_s(PlanSettings.from_mapping(without), at(PERIODS[period])) > form["max_pause"] * 60
+    assert longest_off_s(PlanSettings.from_mapping(form), at(PERIODS[period])) <= form["max_pause"] * 60
+
+
+def longest_off_s(plan: PlanSettings, first: int) -> int:
+    """Return the longest time in seconds for which a device is off between two pieces in eight days."""
+    outcome: Outcome | None = None
+    on = []
+    for now in range(first, first + 8 * DAY_S, QUARTER_S):
+        outcome = next_outcome(plan, timeline_at(now), now, outcome)
+        if isinstance(outcome, Window) and outcome.runs_at(now):
+            on.append(now)
+    return max(later - earlier - QUARTER_S for earlier, later in pairwise(on))
 
 
 def test_a_plan_never_runs_in_an_hour_above_its_cap() -> None:

@@ -1,5 +1,6 @@
 """The solver, compared with a search of all solutions, and with solutions by hand for each rule."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -41,6 +42,9 @@ def solve(
     prefer_latest: bool = False,
     is_piece_running: bool = False,
     start_cost: float = 0.0,
+    max_pause_s: int | None = None,
+    latest_start: int | None = None,
+    earliest_end: int | None = None,
 ) -> tuple[Piece, ...]:
     """Solve over hours that start at NIGHT, and return the pieces in seconds after it. The span is all these hours."""
     timeline = Timeline(HOUR_S, settled(NIGHT, prices))
@@ -52,6 +56,9 @@ def solve(
         tolerance=tolerance,
         prefer_latest=prefer_latest,
         start_cost=start_cost,
+        max_pause_s=max_pause_s,
+        latest_start=latest_start,
+        earliest_end=earliest_end,
     )
     return since_night(
         cheapest_pieces(
@@ -102,6 +109,9 @@ class Case:
     prefer_latest: bool = False
     is_piece_running: bool = False
     start_cost: float = 0.0
+    max_pause_s: int | None = None
+    latest_start: int | None = None
+    earliest_end: int | None = None
 
     @property
     def costs(self) -> list[int | None]:
@@ -130,6 +140,22 @@ class Case:
             if enough and used <= self.duration_s // QUARTER_S and (self.min_piece_s or not used or len(way) == 1):
                 yield way
 
+    def with_longest_pause(self, ways: list[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]:
+        if self.max_pause_s is None or not ways[0]:
+            return ways
+        longest, begins = self.max_pause_s // QUARTER_S, -(-(self.bounds[0] - NIGHT) // QUARTER_S)
+        runs_on = self.is_piece_running and begins < len(self.costs) and self.costs[begins] is not None
+        edges = ((begins, begins),) if runs_on else ()
+        close = [way for way in ways if all(b[0] - a[1] <= longest for a, b in pairwise((*edges, *way)))]
+        until = -math.inf if self.earliest_end is None else (self.earliest_end - NIGHT) // QUARTER_S
+        to_the_end = [way for way in close if way[-1][1] >= until]
+        if runs_on:
+            return to_the_end or close or ways
+        soonest = min(way[0][0] for way in ways)
+        latest = math.inf if self.latest_start is None else max((self.latest_start - NIGHT) // QUARTER_S, soonest)
+        in_time = ([way for way in group if way[0][0] <= latest] for group in (to_the_end, close, ways))
+        return next(filter(None, in_time))
+
     def starts(self, way: Sequence[Piece]) -> int:
         begins = -(-(self.bounds[0] - NIGHT) // QUARTER_S)
         return len(way) - (self.is_piece_running and bool(way) and way[0][0] == begins)
@@ -143,7 +169,7 @@ class Case:
         """Return the best of all ways to choose quarters, by the words of the solver's docstring."""
         ways = list(self.ways(self.bounds))
         most = max(len(quarters_of(way)) for way in ways)
-        ways = [way for way in ways if len(quarters_of(way)) == most]
+        ways = self.with_longest_pause([way for way in ways if len(quarters_of(way)) == most])
         if self.tolerance and most:
             span = [way for way in self.ways((NIGHT, self.bounds[1])) if len(quarters_of(way)) == most]
             near_enough = min(self.cost(way) for way in span) + round(self.tolerance * 1_000_000) * most
@@ -219,6 +245,41 @@ def test_no_solution_is_better_if_starts_have_a_cost(
     assert case.solved() == case.brute_force()
     continued = replace(case, is_piece_running=is_piece_running, tolerance=0.0)
     assert continued.solved() == continued.brute_force()
+
+
+@settings(max_examples=800)
+@given(
+    cases(),
+    st.integers(1, 12),
+    st.sampled_from([None, 2]),
+    st.one_of(st.none(), st.integers(-24, 24)),
+    st.one_of(st.none(), st.integers(-4, 24)),
+    st.booleans(),
+)
+def test_no_solution_with_so_short_pauses_is_better(
+    case: Case, longest: int, most_pieces: int | None, latest: int | None, end: int | None, is_piece_running: bool
+) -> None:
+    pause_s = max(longest * QUARTER_S, case.min_pause_s)
+    split: dict[str, Any] = (
+        {"most_pieces": most_pieces, "is_piece_running": is_piece_running} if case.min_piece_s else {}
+    )
+    bounds: dict[str, Any] = {
+        name: NIGHT + at * QUARTER_S for name, at in (("latest_start", latest), ("earliest_end", end)) if at is not None
+    }
+    case = replace(case, max_pause_s=pause_s, **bounds, **split)
+    assert case.solved() == case.brute_force()
+
+
+def test_a_boiler_never_waits_longer_than_its_longest_pause() -> None:
+    day = [0.05, 0.01, 0.05, 0.05, 0.04, 0.05, 0.05, 0.01]
+    assert solve(day, 2 * HOUR_S, HOUR_S) == hours((1, 2), (7, 8))
+    assert solve(day, 2 * HOUR_S, HOUR_S, max_pause_s=5 * HOUR_S) == hours((1, 2), (7, 8))
+    assert solve(day, 2 * HOUR_S, HOUR_S, max_pause_s=3 * HOUR_S) == hours((1, 2), (4, 5))
+    # The last window ended an hour before the day.
+    assert solve(day, HOUR_S, None, max_pause_s=3 * HOUR_S, latest_start=NIGHT) == hours((0, 1))
+    assert solve(day, HOUR_S, None, max_pause_s=9 * HOUR_S, latest_start=NIGHT + HOUR_S) == hours((1, 2))
+    # The window ends late enough for the next day.
+    assert solve(day, HOUR_S, None, max_pause_s=3 * HOUR_S, earliest_end=NIGHT + 5 * HOUR_S) == hours((7, 8))
 
 
 def test_an_extra_start_must_save_its_cost() -> None:
