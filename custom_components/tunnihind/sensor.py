@@ -10,9 +10,11 @@ from .entities.account_sensor import ACCOUNT_SENSORS, SAVED_BY_BATTERY, AccountS
 from .entities.battery_sensor import BATTERY_SENSORS, BatterySensor
 from .entities.data_sensor import DIAGNOSTIC_SENSORS, DiagnosticSensor, ForecastSavingSensor
 from .entities.plan_sensor import (
+    NEXT_WINDOW,
     PLAN_STATUS,
     WINDOW_TIME_SENSORS,
     WINDOW_VALUE_SENSORS,
+    NextWindowSensor,
     PlanStatusSensor,
     WindowTimeSensor,
     WindowValueSensor,
@@ -52,6 +54,7 @@ async def async_setup_entry(
     add_while_selling(entry, add_selling)
     add_plan_entities(entry, async_add_entities, PlanStatusSensor, [PLAN_STATUS])
     add_plan_entities(entry, async_add_entities, WindowValueSensor, WINDOW_VALUE_SENSORS)
+    add_plan_entities(entry, async_add_entities, NextWindowSensor, [NEXT_WINDOW])
     add_plan_entities(entry, async_add_entities, WindowTimeSensor, WINDOW_TIME_SENSORS)
     add_plan_entities(entry, async_add_entities, AccountSensor, ACCOUNT_SENSORS)
     add_plan_entities(entry, async_add_entities, BatterySensor, BATTERY_SENSORS, batteries_of)

@@ -61,7 +61,7 @@ DIAGNOSTIC: Final = {
     *("forecast_skill", "forecast_saving", "data_problem"),
 }
 SETTINGS: Final = {"enabled", "duration", "price_cap", "earliest", "deadline"}
-INSTANTS: Final = {"settled_until", "forecast_made_at", "data_refreshed", "window_start", "window_end"}
+INSTANTS: Final = {"settled_until", "forecast_made_at", "data_refreshed", "window_start", "window_end", "next_window"}
 
 
 def rules() -> dict[str, Any]:

@@ -88,6 +88,24 @@ class WindowValueSensor(PlanEntity, ValueSensor[Window]):
         return self.window
 
 
+NEXT_WINDOW: Final = ValueDescription[Window](
+    key="next_window",
+    device_class=SensorDeviceClass.TIMESTAMP,
+    entity_registry_enabled_default=False,
+    value_fn=lambda window: utc_datetime(window.start),
+    attributes_fn=lambda window: {"end": utc_datetime(window.end), "average": window.average},
+)
+
+
+class NextWindowSensor(PlanEntity, ValueSensor[Window]):
+    """A sensor for the start of the window that follows the present one. It may still move with new prices."""
+
+    @property
+    @override
+    def subject(self) -> Window | None:
+        return self.coordinator.planner.next_window(self.plan_id, self.coordinator.prices.timeline)
+
+
 PLAN_STATUS: Final = ValueDescription[PlanStatus](
     key="status",
     device_class=SensorDeviceClass.ENUM,

@@ -13,6 +13,7 @@ from ..plans.plan import (
     PlanStatus,
     missing_kwh,
     next_outcome,
+    next_window,
     replanned,
     status_of,
     switched_off_outcome,
@@ -128,6 +129,11 @@ class Planner:
         outcome, ran = self.outcomes.get(plan), self.begun_windows.get(plan, [])
         ahead = [outcome] if isinstance(outcome, Window) and not outcome.locked else []
         return [*ran, *ahead, *self._later_windows.get(plan, ())]
+
+    def next_window(self, plan: str, timeline: Timeline) -> Window | None:
+        """Return the window that will follow the plan's present window, or None if one of the two is not known."""
+        settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
+        return next_window(settings, timeline, outcome) if settings and isinstance(outcome, Window) else None
 
     def status(self, plan: str, now: int) -> PlanStatus | None:
         """Return the plan's status at `now` (UTC seconds).

@@ -169,6 +169,14 @@ def windows_after(settings: PlanSettings, timeline: Timeline, window: Window, no
     return tuple(found)
 
 
+def next_window(settings: PlanSettings, timeline: Timeline, window: Window) -> Window | None:
+    """Return the window that will follow `window`, or None if none is possible, or a price of its span is unknown."""
+    following = next_outcome(settings, timeline, window.end, _locked(window))
+    if not isinstance(following, Window) or following.start < window.end:
+        return None
+    return None if _has_unknown_prices(settings, timeline, following.span) else following
+
+
 def _should_wait_for_later_day(
     settings: PlanSettings, timeline: Timeline, window: Window, later: Sequence[Span]
 ) -> bool:
@@ -193,11 +201,14 @@ def _may_whole_duration_fit(settings: PlanSettings, timeline: Timeline, span: Sp
     outcome = window_in_span(settings, timeline, span, span.opens)
     if isinstance(outcome, Window) and not outcome.shortened:
         return True
-    known_until = timeline.settled_until if settings.horizon is Horizon.PUBLISHED else timeline.known_until
-    has_unknown = known_until is None or known_until < span.closes
     lengths = [end - start for start, end in open_times(settings, span.opens, span.closes)]
     room_s = max(lengths, default=0) if settings.min_piece_s is None else sum(lengths)
-    return has_unknown and room_s >= settings.duration_s
+    return _has_unknown_prices(settings, timeline, span) and room_s >= settings.duration_s
+
+
+def _has_unknown_prices(settings: PlanSettings, timeline: Timeline, span: Span) -> bool:
+    known_until = timeline.settled_until if settings.horizon is Horizon.PUBLISHED else timeline.known_until
+    return known_until is None or known_until < span.closes
 
 
 def switched_off_outcome(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:

@@ -55,6 +55,18 @@ async def test_the_time_until_the_next_piece_and_the_time_left(split: Home) -> N
         assert (hours, times(split)) == (hours, expected)
 
 
+async def test_the_next_window_is_known_while_the_present_one_runs(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T12:00:00+02:00", price_of=dipped)
+    await home.add(plans={PLAN_ID: {"duration": 60}})
+    assert home.value("next_window", PLAN_ID) == "unknown"  # tomorrow is not published yet
+    await home.at(NOON + 3 * HOUR_S + 60)
+    await home.publish(instant(PUBLISHED_TOMORROW))
+    state = home.state("sensor", "next_window", PLAN_ID)
+    assert instant(state.state) == NOON + 27 * HOUR_S
+    assert instant(str(state.attributes["end"])) == NOON + 28 * HOUR_S
+    assert state.attributes["average"] == pytest.approx(0.001 * 1.24, abs=1e-4)
+
+
 async def test_times_without_a_window_are_unknown(make_home: MakeHome) -> None:
     home = await make_home()
     await home.add(plans={PLAN_ID: {"duration": 60, "split": False, "price_cap": 0.1}})
