@@ -21,6 +21,7 @@ from ..plans.plan import (
 )
 from ..plans.settings import PlanSettings
 from ..plans.steering import SteeredPlan
+from ..plans.sun import NO_SUN, Sun, prices_with_sun, sun_kwh
 from ..prices.timeline import Timeline
 from ..storage import StoredState
 
@@ -47,6 +48,7 @@ class Planner:
         self.outcomes: dict[str, Outcome] = {}
         self.begun_windows: dict[str, list[Window]] = {}
         self._later_windows: dict[str, tuple[Window, ...]] = {}
+        self._sun = NO_SUN
         # The settings with which each of `outcomes` was decided, apart from the time of the device's need.
         self._decided_with: dict[str, PlanSettings] = {}
 
@@ -99,10 +101,11 @@ class Planner:
         """Forget all decisions about the plans, and the windows that have begun."""
         self.outcomes, self.begun_windows = {}, {}
 
-    def update_outcomes(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
+    def update_outcomes(self, timeline: Timeline, now: int, sun: Sun = NO_SUN) -> Mapping[str, Outcome]:
         """Decide about each plan in `settings` as of `now` (UTC seconds). Return the decisions, keyed by plan id.
 
-        A need that was said in the future, before the clock was set back, counts from `now` on.
+        `timeline` has the buying prices. A need that was said in the future, before the clock was set back, counts from
+        `now` on.
         """
         ahead = {
             plan_id: replace(plan, needed_since=now)
@@ -110,6 +113,7 @@ class Planner:
             if plan_id in self.settings and (plan.needed_since or 0) > now
         }
         self.replace_plans(ahead, now)
+        self._sun = sun
         self.outcomes = {plan: self._outcome_of(plan, timeline, now) for plan in self.settings}
         self.begun_windows = {
             plan: self._begun_windows_of(plan, outcome, now) for plan, outcome in self.outcomes.items()
@@ -120,6 +124,10 @@ class Planner:
             if isinstance(outcome, Window)
         }
         return self.outcomes
+
+    def prices_of(self, settings: PlanSettings, timeline: Timeline) -> Timeline:
+        """Return the prices that count for a plan: the buying prices in `timeline`, with the sun known last."""
+        return prices_with_sun(settings, timeline, self._sun)
 
     def windows(self, plan: str) -> list[Window]:
         """Return the plan's windows of the last two weeks, its running window, and its known future windows.
@@ -172,9 +180,13 @@ class Planner:
         last, settings = self.outcomes.get(plan_id), self.settings[plan_id]
         only_prices_changed = self._decided_with.get(plan_id) == _without_need(settings)
         self._decided_with[plan_id] = _without_need(settings)
-        if self.plans[plan_id].enabled:
-            return next_outcome(settings, timeline, now, last, only_prices_changed=only_prices_changed)
-        return switched_off_outcome(timeline, now, last)
+        prices = self.prices_of(settings, timeline)
+        if not self.plans[plan_id].enabled:
+            return switched_off_outcome(prices, now, last)
+        outcome = next_outcome(settings, prices, now, last, only_prices_changed=only_prices_changed)
+        if not isinstance(outcome, Window):
+            return outcome
+        return replace(outcome, sun_kwh=sun_kwh(settings, outcome.pieces, outcome.asked_kwh, self._sun))
 
     def _begun_windows_of(self, plan: str, outcome: Outcome, now: int) -> list[Window]:
         newest = outcome if isinstance(outcome, Window) and outcome.locked else outcome.last_run

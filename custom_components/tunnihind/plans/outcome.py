@@ -45,7 +45,8 @@ class Window:
     and `shortened` is true if the window is shorter.
 
     If the plan has an energy, `asked_kwh` is the energy that the device should use in the window, and `missing_kwh` is
-    the part of this energy for which the window is too short.
+    the part of this energy for which the window is too short. If a surplus of sun counts for the plan, all prices count
+    with it (see the module `sun`), and `sun_kwh` is the part of the window's energy that it gives.
 
     `locked` is true once the window has begun. If the pieces of a locked window change, its saving becomes None. If the
     plan is switched off during a window, the window's saving and cost become None. If the plan has no fixed duration,
@@ -66,6 +67,7 @@ class Window:
     asked_s: int
     asked_kwh: float | None = None
     missing_kwh: float | None = None
+    sun_kwh: float | None = None
     locked: bool = False
     kept_until: int = 0
     may_repeat: bool = False

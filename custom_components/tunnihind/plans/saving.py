@@ -128,11 +128,7 @@ def window_cost(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: floa
     While the window runs, the device is assumed to use `power_kw` until it has used `energy_kwh`. If a needed price is
     unknown, return None.
     """
-    needed_s = math.ceil(energy_kwh / power_kw * HOUR_S)
-    used: list[Piece] = []
-    for start, end in pieces:
-        used.append((start, min(end, start + needed_s)))
-        needed_s -= used[-1][1] - start
+    used = used_pieces(pieces, energy_kwh=energy_kwh, power_kw=power_kw)
     given_s = sum(end - start for start, end in used)
     seconds = seconds_by_period(timeline, used)
     if seconds.total() < given_s:
@@ -146,6 +142,16 @@ def window_cost(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: floa
         high=rounded_price(total.p90),
         energy=round(energy, _ENERGY_DECIMALS),
     )
+
+
+def used_pieces(pieces: Iterable[Piece], *, energy_kwh: float, power_kw: float) -> list[Piece]:
+    """Return the parts of the pieces in which a device uses `energy_kwh`, to the whole second."""
+    needed_s = math.ceil(energy_kwh / power_kw * HOUR_S)
+    used: list[Piece] = []
+    for start, end in pieces:
+        used.append((start, min(end, start + needed_s)))
+        needed_s -= used[-1][1] - start
+    return used
 
 
 def average_percentiles(periods: Sequence[Period]) -> tuple[float, float, float]:
