@@ -41,11 +41,13 @@ from .household.battery_planner import BatteryPlanner, batteries_of
 from .household.planner import Planner, plans_of
 from .household.prices_now import PricesNow, Timelines
 from .household.problems import instants_of_problems, problems
+from .household.surplus import SurplusReader
 from .ledger.completion import LedgerCompleter
 from .ledger.ledger import Ledger
 from .past.history import MarketHistory
 from .past.paid_prices import PaidPriceCalculator
 from .plans.steering import Steered, SteeredPlan
+from .plans.sun import Sun
 from .prices.billing import Resolution, billing_from, selling_contract_from
 from .prices.tariff_options import tariff_from
 from .prices.zones import zone_of
@@ -83,6 +85,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner(self.zone)
         self.battery_planner: Final = BatteryPlanner(hass, entry, self.clock, self.zone, super().async_update_listeners)
+        self.surplus_reader: Final = SurplusReader(
+            hass, entry, self.clock, self.zone, self.battery_planner.reader, self.async_update_listeners
+        )
         self.ledger = Ledger(self.zone)
         self.client = Client(async_get_clientsession(hass), self.url)
         self._poller: Final = ServerPoller(
@@ -185,6 +190,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         self.clock.server_ahead_s = kept.server_ahead_s
         self._poller.restore(kept.about, kept.answer)
         self.planner.restore(plans_of(self.config_entry).values(), kept, self.clock.now())
+        self.surplus_reader.surplus_kw = kept.surplus_kw
         self.battery_planner.async_update_batteries(batteries_of(self.config_entry).values(), kept.batteries)
         self.ledger = Ledger.from_dict(kept.ledger, self.zone)
         if kept.answer:
@@ -300,6 +306,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
         price_scale = self.about.price_scale if self.about else ()
         lines.update(self.data, tariff, self.billing, self.selling_contract, price_scale)
+        selling = lines.selling if self.selling_contract else None
         self.prices = PricesNow(
             now=now,
             answer=self.data,
@@ -307,20 +314,22 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             level_prices=lines.level_prices,
             cheap_hours=self.config_entry.options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS),
             hours_ahead=self.config_entry.options.get(CONF_HOURS_AHEAD, DEFAULT_HOURS_AHEAD),
-            outcomes=self.planner.update_outcomes(lines.buying, now),
+            outcomes=self.planner.update_outcomes(lines.buying, now, Sun(self.surplus_reader.surplus_kw, selling)),
             unknown_parts=tariff.charges(now).unknown_parts,
             price_scale=price_scale,
             household_scale=lines.household_scale,
         )
         self.selling_prices = replace(self.prices, timeline=lines.selling, level_prices=lines.selling)
-        self.battery_planner.async_update_prices(now, lines.buying, lines.selling if self.selling_contract else None)
+        self.battery_planner.async_update_prices(now, lines.buying, selling)
+        battery = next(iter(self.battery_planner.settings.values()), None)
+        self.surplus_reader.async_update(now, battery, sells=selling is not None)
         self.ledger.keep_only(self.config_entry.subentries)
         self.ledger.update(self.planner.settings, self.prices.outcomes, lines.buying, now)
         self.ledger.update_batteries(
             self.battery_planner.settings,
             [id_ for id_, battery in self.battery_planner.batteries.items() if battery.enabled],
             lines.buying,
-            lines.selling if self.selling_contract else None,
+            selling,
             now,
         )
         self._ledger_completer.async_look_for_missing_data(now)
@@ -390,5 +399,6 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             steered=self.planner.plans,
             ledger=self.ledger.as_dict(),
             batteries=self.battery_planner.batteries,
+            surplus_kw=self.surplus_reader.surplus_kw,
             server_ahead_s=self.clock.server_ahead_s,
         )

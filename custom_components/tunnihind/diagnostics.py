@@ -34,6 +34,7 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Tunnihi
             "sold": [asdict(period) for period in coordinator.selling_prices.timeline.periods],
             "steered": {plan: asdict(steered) for plan, steered in coordinator.planner.plans.items()},
             "batteries": coordinator.battery_planner.diagnostics(),
+            "surplus_kw": coordinator.surplus_reader.surplus_kw,
             "ledger": {**ledger["plans"], **ledger["batteries"]},
             "plans": {
                 plan: {"kind": type(outcome).__name__, **asdict(outcome)} for plan, outcome in prices.outcomes.items()

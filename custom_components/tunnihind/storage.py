@@ -30,7 +30,8 @@ class StoredState:
     The keys of `outcomes`, `ran` and `steered` are the ids of the plans' subentries. `outcomes` contains the decisions
     about the plans. `ran` contains the windows that have begun, until two weeks after their end. `steered` contains
     the plans themselves. `ledger` contains the accounts of the plans and batteries, and the household's settled prices,
-    as JSON values. `batteries` contains the batteries, by the ids of their subentries.
+    as JSON values. `batteries` contains the batteries, by the ids of their subentries. `surplus_kw` has the home's
+    surplus of sun by the start of the UTC hour.
     """
 
     server: str | None = None
@@ -41,6 +42,7 @@ class StoredState:
     steered: Mapping[str, SteeredPlan] = field(default_factory=dict)
     ledger: dict[str, Any] = field(default_factory=dict)
     batteries: Mapping[str, SteeredBattery] = field(default_factory=dict)
+    surplus_kw: Mapping[int, float] = field(default_factory=dict)
     server_ahead_s: int = 0
 
     def state_for_server(self, server: str | None) -> StoredState:
@@ -59,6 +61,7 @@ class StoredState:
             steered=self.steered,
             ledger=ledger,
             batteries=self.batteries,
+            surplus_kw=self.surplus_kw,
         )
 
 
@@ -97,6 +100,7 @@ _ANSWER_DECODER: Final = BasicDecoder(MarketPrices)
 _WINDOWS_DECODER: Final = BasicDecoder(list[Window])
 _STEERED_DECODER: Final = BasicDecoder(SteeredPlan)
 _BATTERY_DECODER: Final = BasicDecoder(SteeredBattery)
+_SURPLUS_DECODER: Final = BasicDecoder(dict[int, float])
 
 
 def stored_state_from(document: Mapping[str, Any]) -> StoredState:
@@ -110,6 +114,7 @@ def stored_state_from(document: Mapping[str, Any]) -> StoredState:
         steered=read_plan_values(document, "steered", _STEERED_DECODER.decode),
         ledger=read_field(document, "ledger", dict) or {},
         batteries=read_plan_values(document, "batteries", _BATTERY_DECODER.decode),
+        surplus_kw=read_field(document, "surplus_kw", _SURPLUS_DECODER.decode) or {},
         server_ahead_s=read_field(document, "server_ahead_s", int) or 0,
     )
 

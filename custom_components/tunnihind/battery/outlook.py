@@ -52,16 +52,15 @@ def outlook(
     step_s = min(timeline.step_s for timeline in (buying, selling) if timeline is not None)
     sun_until = max(sun_kwh, default=floor_hour(now) - HOUR_S) + HOUR_S
     sold_for = {} if selling is None else {period.start: period.price for period in _ahead(selling, step_s, now)}
+    use_kwh = expected_use(load_kwh, sun_kwh, usual_sun_kwh)
     starts, rows = [], []
     end = now
     for period in _ahead(buying, step_s, now):
-        hour = floor_hour(period.start)
-        load = load_kwh.get(hour)
+        use = use_kwh.get(floor_hour(period.start))
         sold = 0.0 if selling is None else sold_for.get(period.start)
-        if period.start != end or load is None or sold is None:
+        if period.start != end or use is None or sold is None:
             break
-        sun = sun_kwh.get(hour, usual_sun_kwh.get(hour, 0.0))
-        rows.append((period.price, sold, load - sun))
+        rows.append((period.price, sold, use))
         end = period.end
         starts.append(period.start)
     if not rows:
@@ -86,6 +85,16 @@ def end_worth(battery: Battery, steps: Steps) -> float:
 def _ahead(timeline: Timeline, step_s: int, now: int) -> Sequence[Period]:
     steps = timeline.with_step(step_s)
     return steps.within([(now, steps.known_until or now)]).periods
+
+
+def expected_use(
+    load_kwh: Mapping[int, float], sun_kwh: Mapping[int, float], usual_sun_kwh: Mapping[int, float]
+) -> dict[int, float]:
+    """Return what the home uses beyond its sun in each hour with a known load, in kWh. A surplus is negative.
+
+    The arguments have the same meaning as those of `outlook`.
+    """
+    return {hour: load - sun_kwh.get(hour, usual_sun_kwh.get(hour, 0.0)) for hour, load in load_kwh.items()}
 
 
 def usual_load(past_kwh: Mapping[int, float], zone: Market, first: int, end: int) -> dict[int, float]:

@@ -26,7 +26,8 @@ def _saving_attributes(window: Window) -> Attributes:
 
 def _cost_attributes(window: Window) -> Attributes:
     cost = window.cost
-    return {"p10": cost.low, "p90": cost.high, "energy": cost.energy} if cost else {}
+    sun = {} if window.sun_kwh is None else {"sun_energy": window.sun_kwh}
+    return {"p10": cost.low, "p90": cost.high, "energy": cost.energy, **sun} if cost else {}
 
 
 # The sensors for a plan's window have no long-term statistics, because sums and means of expected figures would be

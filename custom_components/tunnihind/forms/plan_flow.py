@@ -158,9 +158,9 @@ class PlanFlow(ConfigSubentryFlow):
             saved = (coordinator.planner.plan(plan_id) or SteeredPlan(plan, needed_since=now)).with_form(plan, now)
             if saved.enabled:
                 last = prices.outcomes.get(plan_id)
-                notes += await notes_on_start(
-                    self.hass, saved.settings(coordinator.zone), prices, now, self._unit, language, last
-                )
+                settings = saved.settings(coordinator.zone)
+                timeline = coordinator.planner.prices_of(settings, prices.timeline)
+                notes += await notes_on_start(self.hass, settings, prices, timeline, now, self._unit, language, last)
         return "".join(f"\n\n{note}" for note in notes if note)
 
     def _plan_with_changes(self) -> SteeredPlan | None:

@@ -12,6 +12,7 @@ from ..household.prices_now import PricesNow
 from ..plans.outcome import Outcome, Window
 from ..plans.plan import next_outcome
 from ..plans.settings import PlanSettings
+from ..prices.timeline import Timeline
 from ..prices.units import Unit, figure_in_language
 
 # The notes are beside the text that appears when a plan is saved.
@@ -35,6 +36,7 @@ async def notes_on_start(
     hass: HomeAssistant,
     settings: PlanSettings,
     prices: PricesNow,
+    timeline: Timeline,
     now: int,
     unit: Unit,
     language: str,
@@ -42,9 +44,10 @@ async def notes_on_start(
 ) -> list[str]:
     """Return notes in `language` if the plan starts within a quarter-hour, shortened or at an unusually high price.
 
-    `now` is in UTC seconds. `last` is the last decision about the plan. A window that has begun already has no notes.
+    `timeline` has the prices that count for the plan. `now` is in UTC seconds. `last` is the last decision about the
+    plan. A window that has begun already has no notes.
     """
-    outcome = next_outcome(settings, prices.timeline, now, last)
+    outcome = next_outcome(settings, timeline, now, last)
     if (
         not isinstance(outcome, Window)
         or outcome.start >= now + QUARTER_S

@@ -16,7 +16,7 @@ from homeassistant.core import CALLBACK_TYPE, Event, EventStateChangedData, Home
 from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.start import async_at_started
 
-from ..battery.outlook import outlook, usual_load, usual_sun
+from ..battery.outlook import outlook, usual_load
 from ..battery.plan import WITHOUT_PLAN, Action, BatteryPlan, battery_plan
 from ..battery.settings import DEFAULTS, BatterySettings, SteeredBattery
 from ..client.clock import EntryClock
@@ -98,7 +98,7 @@ class BatteryPlanner:
     """Plans batteries, and calls `on_planned` after each change of their decisions.
 
     The keys of `batteries`, `settings` and `decisions` are the ids of batteries. `settings` leaves out batteries whose
-    settings are not valid.
+    settings are not valid. `reader` reads the home's energy.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class BatteryPlanner:
         self._clock = clock
         self._zone = zone
         self._on_planned = on_planned
-        self._reader = HomeEnergyReader(hass)
+        self.reader: Final = HomeEnergyReader(hass)
         self.batteries: dict[str, SteeredBattery] = {}
         self.settings: dict[str, BatterySettings] = {}
         self.decisions: dict[str, Decision] = {}
@@ -273,10 +273,10 @@ class BatteryPlanner:
         reading = reading_of(self._hass.states.get(settings.state_of_charge), settings.capacity_kwh)
         if self._is_old(battery_id, settings, reading, now):
             raise NotKnown(NoPlanReason.STATE_OF_CHARGE_OLD)
-        home = await self._reader.read(settings, now - ahead_s, sells=selling is not None)
+        home = await self.reader.read(settings, now - ahead_s, sells=selling is not None)
         last = self._last_plans.get(battery_id, _NOT_PLANNED_YET)
         return await self._hass.async_add_executor_job(
-            _decide, settings, reading, buying, selling, now, self._zone, _shifted(home, ahead_s), last
+            _decide, settings, reading, buying, selling, now, self._zone, home.shifted(ahead_s), last
         )
 
     def _is_old(self, battery_id: str, settings: BatterySettings, reading: Reading, now: int) -> bool:
@@ -316,7 +316,7 @@ def _decide(
         now,
         load_kwh=usual_load(home.past_load, zone, now, end),
         sun_kwh=home.sun_forecast,
-        usual_sun_kwh=usual_sun(home.past_sun, now, end) if home.sun_forecast else {},
+        usual_sun_kwh=home.usual_sun(now, end),
     )
     if ahead is None:
         raise NotKnown(NoPlanReason.NO_LOAD)
@@ -347,16 +347,6 @@ def _is_load_unusual(past_load: Mapping[int, float], zone: Market) -> bool:
     usual = usual_load(past_load, zone, hour, hour + HOUR_S).get(hour, past_load[hour])
     small, large = sorted((usual, past_load[hour]))
     return large >= _UNUSUAL_RATIO * small and large - small >= _UNUSUAL_KWH
-
-
-def _shifted(home: HomeEnergy, ahead_s: int) -> HomeEnergy:
-    """Return what is known of a home by the time of a clock that is `ahead_s` seconds ahead, to the full hour."""
-    shift = ahead_s // HOUR_S * HOUR_S
-
-    def moved(energies: Mapping[int, float]) -> dict[int, float]:
-        return {hour + shift: kwh for hour, kwh in energies.items()}
-
-    return HomeEnergy(moved(home.past_load), moved(home.past_sun), moved(home.sun_forecast)) if shift else home
 
 
 def _summary(decision: Decision) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Reads what a battery's plan needs from Home Assistant: stored energy, the sun's forecast, past load and past sun.
+"""Reads what plans need from Home Assistant: a battery's stored energy, the sun's forecast, past load and past sun.
 
-The meters and the sun's forecast are those of the Energy dashboard, unless the battery's form names others. Nothing is
+The meters and the sun's forecast are those of the Energy dashboard, unless a battery's form names others. Nothing is
 guessed: what can't be read raises `NotKnown` with the reason.
 """
 
@@ -20,9 +20,10 @@ from homeassistant.core import HomeAssistant, State
 from homeassistant.util import dt as dt_util
 from homeassistant.util.unit_conversion import EnergyConverter
 
+from ..battery.outlook import expected_use, usual_load, usual_sun
 from ..battery.settings import METERS, PERCENT, BatterySettings
 from ..const import LOGGER
-from ..core.market import DAY_S, HOUR_S, QUARTER_S, WEEK_S, floor_hour
+from ..core.market import DAY_S, HOUR_S, QUARTER_S, WEEK_S, Market, floor_hour
 from ..past.meter import GridEnergy, energy_by_period
 from ..past.recorder import billed_stretches, energy_by_hour, has_recorder
 from ..plans.solver import Piece
@@ -31,6 +32,7 @@ _PAST_S: Final = 4 * WEEK_S
 # A battery may show slightly more energy than its usable capacity.
 _MOST_STORED_PART: Final = 1.05
 _WH_PER_KWH: Final = 1_000
+_SURPLUS_DECIMALS: Final = 3
 _IMPORT, _EXPORT, _SUN, _CHARGE, _DISCHARGE = METERS
 GRID_METERS: Final = (_IMPORT, _EXPORT, _CHARGE, _DISCHARGE)
 """The meters of `GridEnergy`, in the order of its fields."""
@@ -92,6 +94,28 @@ class HomeEnergy:
     past_sun: Mapping[int, float]
     sun_forecast: Mapping[int, float]
 
+    def shifted(self, ahead_s: int) -> HomeEnergy:
+        """Return what is known by the time of a clock that is `ahead_s` seconds ahead, to the full hour."""
+        shift = ahead_s // HOUR_S * HOUR_S
+
+        def moved(energies: Mapping[int, float]) -> dict[int, float]:
+            return {hour + shift: kwh for hour, kwh in energies.items()}
+
+        return HomeEnergy(moved(self.past_load), moved(self.past_sun), moved(self.sun_forecast)) if shift else self
+
+    def usual_sun(self, first: int, end: int) -> dict[int, float]:
+        """Return the sun that stands in where the forecast has no value, from `first` to `end` (UTC seconds)."""
+        return usual_sun(self.past_sun, first, end) if self.sun_forecast else {}
+
+    def surplus_kw(self, zone: Market, first: int, end: int) -> dict[int, float]:
+        """Return what the sun is expected to give beyond the usual load, from `first` to `end` (UTC seconds).
+
+        The result has the mean power in kW by the start of the UTC hour. Hours without a surplus are left out.
+        """
+        use = expected_use(usual_load(self.past_load, zone, first, end), self.sun_forecast, self.usual_sun(first, end))
+        surplus = {hour: round(-kwh, _SURPLUS_DECIMALS) for hour, kwh in use.items()}
+        return {hour: kwh for hour, kwh in surplus.items() if kwh > 0}
+
 
 def reading_of(state: State | None, capacity_kwh: float) -> Reading:
     """Return the energy stored in a battery. Raises NotKnown if the state has no number, or no unit that fits."""
@@ -117,30 +141,35 @@ class HomeEnergyReader:
         self._hass = hass
         self._past: dict[tuple[str, int], Mapping[int, float]] = {}
 
-    async def read(self, settings: BatterySettings, now: int, *, sells: bool) -> HomeEnergy:
+    async def has_sun(self, settings: BatterySettings | None) -> bool:
+        """Return whether the Energy dashboard or a battery's form names any sun."""
+        return _has_sun(_meters(await _energy_sources(self._hass), settings), settings)
+
+    async def read(self, settings: BatterySettings | None, now: int, *, sells: bool) -> HomeEnergy:
         """Return the home's energy as of `now` on Home Assistant's clock.
 
-        `sells` says whether the household sells electricity. Raises NotKnown if the load or the sun is not known.
+        `settings` are those of the home's battery, or None if no battery is planned. `sells` says whether the household
+        sells electricity. Raises NotKnown if the load or the sun is not known.
         """
         sources = await _energy_sources(self._hass)
         meters = _meters(sources, settings)
-        has_sun = bool(meters[_SUN] or settings.sun_forecast)
+        has_sun = _has_sun(meters, settings)
         forecast = await self._sun_forecast(sources, settings, now) if has_sun else {}
         past_sun = await self._past_energy(meters[_SUN], now) if meters[_SUN] else {}
-        if settings.load is not None:
+        if settings is not None and settings.load is not None:
             past_load = await self._past_energy([settings.load], now)
         else:
-            _check_meters(meters, METERS, has_sun=has_sun, sells=sells)
+            _check_meters(meters, METERS, has_sun=has_sun, sells=sells, has_battery=settings is not None)
             past_load = await self._past_load(meters, now)
         if not past_load:
             raise NotKnown(NoPlanReason.NO_LOAD)
         return HomeEnergy(past_load, past_sun, forecast)
 
     async def _sun_forecast(
-        self, sources: Iterable[Mapping[str, Any]], settings: BatterySettings, now: int
+        self, sources: Iterable[Mapping[str, Any]], settings: BatterySettings | None, now: int
     ) -> dict[int, float]:
         """Return the sun's forecast. Raises NotKnown if there is none, or if it ended a day ago."""
-        if settings.sun_forecast is not None:
+        if settings is not None and settings.sun_forecast is not None:
             state = self._hass.states.get(settings.sun_forecast)
             found = sun_forecast_of(state.attributes) if state else {}
         else:
@@ -203,8 +232,7 @@ async def read_grid_energy(
     Raises NotKnown if a meter is missing or has no reading at all.
     """
     meters = _meters(await _energy_sources(hass), settings)
-    has_sun = bool(meters[_SUN] or settings.sun_forecast)
-    _check_meters(meters, GRID_METERS, has_sun=has_sun, sells=sells)
+    _check_meters(meters, GRID_METERS, has_sun=_has_sun(meters, settings), sells=sells)
     if not periods or not has_recorder(hass):
         return {}
     since, until = min(start for start, _ in periods), max(end for _, end in periods)
@@ -234,14 +262,25 @@ async def _energy_sources(hass: HomeAssistant) -> list[dict[str, Any]]:
     return list(preferences["energy_sources"]) if preferences else []
 
 
-def _check_meters(meters: Mapping[str, Collection[str]], names: Iterable[str], *, has_sun: bool, sells: bool) -> None:
+def _has_sun(meters: Mapping[str, Collection[str]], settings: BatterySettings | None) -> bool:
+    return bool(meters[_SUN] or (settings and settings.sun_forecast))
+
+
+def _check_meters(
+    meters: Mapping[str, Collection[str]],
+    names: Iterable[str],
+    *,
+    has_sun: bool,
+    sells: bool,
+    has_battery: bool = True,
+) -> None:
     """Raise NotKnown if one of the meters `names` is missing that the home needs."""
-    needed = {_IMPORT: True, _EXPORT: has_sun or sells, _SUN: has_sun, _CHARGE: True, _DISCHARGE: True}
+    needed = {_IMPORT: True, _EXPORT: has_sun or sells, _SUN: has_sun, _CHARGE: has_battery, _DISCHARGE: has_battery}
     if missing := [name for name in names if needed[name] and not meters[name]]:
         raise NotKnown(NoPlanReason.NO_LOAD, missing)
 
 
-def _meters(sources: Iterable[Mapping[str, Any]], settings: BatterySettings) -> dict[str, list[str]]:
+def _meters(sources: Iterable[Mapping[str, Any]], settings: BatterySettings | None) -> dict[str, list[str]]:
     """Return the meters by their field in the form: those of the form, or else those of the Energy dashboard."""
     fields = {"grid": (_IMPORT, _EXPORT), "solar": (_SUN, None), "battery": (_DISCHARGE, _CHARGE)}
     meters: dict[str, list[str]] = {name: [] for name in METERS}
@@ -249,7 +288,7 @@ def _meters(sources: Iterable[Mapping[str, Any]], settings: BatterySettings) -> 
         for field, key in zip(fields.get(source["type"], ()), ("stat_energy_from", "stat_energy_to"), strict=False):
             if field is not None and (meter := source.get(key)):
                 meters[field].append(meter)
-    return meters | {name: [meter] for name, meter in settings.meters.items()}
+    return meters | {name: [meter] for name, meter in (settings.meters if settings else {}).items()}
 
 
 def sun_forecast_of(attributes: Mapping[str, Any]) -> dict[int, float]:
