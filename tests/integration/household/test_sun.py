@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
-from homeassistant.core import HomeAssistant
+from homeassistant.core import CoreState, HomeAssistant
 
 from tests.support.household.automations import restart
 from tests.support.household.battery import (
@@ -15,9 +15,10 @@ from tests.support.household.battery import (
     charge,
     count,
     forecast_sun,
+    plan_of,
     set_up_dashboard,
 )
-from tests.support.household.home import PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant, iso
+from tests.support.household.home import DAY_S, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant, iso
 from tests.support.household.outcomes import window
 from tunnihind.core.market import HOUR_S
 
@@ -34,10 +35,14 @@ SELLS: Final = {"selling": {"resolution": "hour", "rows": [{"margin": 1.0}]}}
 async def roof(make_home: MakeHome) -> Home:
     """Return a home in the afternoon whose roof gave nothing in the past days, and whose use was 0.5 kWh an hour."""
     home = await make_home("2026-01-14T15:00:00+02:00", PUBLISHED_TOMORROW)
+    await put_roof_on(home)
+    return home
+
+
+async def put_roof_on(home: Home) -> None:
     await set_up_dashboard(home.hass, GRID, ROOF)
     for meter, kwh in {"import": 0.5, "export": 0.0, "sun": 0.0}.items():
         await count(home, f"sensor.{meter}", lambda _, kwh=kwh: kwh)  # type: ignore[misc]
-    return home
 
 
 def planned(home: Home) -> tuple[int, Mapping[str, Any]]:
@@ -150,3 +155,29 @@ async def test_the_sources_of_a_battery_count_for_devices_too(hass: HomeAssistan
     await home.add(plans={PLAN_ID: CAR}, batteries={BATTERY_ID: battery})
     start, cost = planned(home)
     assert (start, cost["sun_energy"]) == (NOON, 8)
+    steps = plan_of(home).steps
+    surplus = {start: -use for start, use in zip(steps.starts.tolist(), steps.use_kw.tolist(), strict=True) if use < 0}
+    assert home.entry.runtime_data.surplus_reader.surplus_kw == surplus
+
+
+async def test_nothing_is_read_until_home_assistant_has_started(hass: HomeAssistant, roof: Home) -> None:
+    asked = forecast_sun(hass, SUNNY)
+    hass.set_state(CoreState.starting)
+    await roof.add(plans={PLAN_ID: CAR})
+    asked.assert_not_awaited()
+    hass.set_state(CoreState.running)
+    await roof.at(roof.now + HOUR_S // 4)
+    assert planned(roof)[0] == NOON
+
+
+async def test_a_rehearsal_has_the_sun_of_the_present_by_the_clock_of_its_day(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
+    home = await make_home(
+        "2026-01-14T15:00:00+02:00", "2026-01-14T01:00:00+02:00", ahead_s=-2 * DAY_S, mode="rehearsal"
+    )
+    await put_roof_on(home)
+    forecast_sun(hass, SUNNY)
+    await home.add(plans={PLAN_ID: CAR}, rehearsal=True)
+    start, cost = planned(home)
+    assert (start, cost["sun_energy"]) == (NOON - 2 * DAY_S, 8)

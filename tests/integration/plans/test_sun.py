@@ -154,6 +154,12 @@ def test_an_hour_without_a_selling_price_keeps_its_buying_price() -> None:
     assert [period.price for period in found.periods] == [0.1, 0.3]
 
 
+def test_a_price_with_a_predicted_part_is_predicted() -> None:
+    buying, selling = line(settled(NIGHT, [0.3])), line(predicted(NIGHT, [(0.1, 0.2, 0.4)]))
+    found = prices_with_sun(by_energy(), buying, Sun({NIGHT: 1.0}, selling))
+    assert found.periods == line(predicted(NIGHT, [(0.2, 0.25, 0.35)])).periods
+
+
 def test_a_plan_for_published_prices_runs_in_no_predicted_sun() -> None:
     """The surplus of a predicted hour stays predicted, also if it is worth nothing."""
     buying = line(settled(NIGHT, [0.3] * 2), predicted(NIGHT + 2 * HOUR_S, [(0.1, 0.2, 0.4)] * 2))
@@ -175,6 +181,11 @@ def test_the_sun_of_a_window_ends_with_the_energy_of_the_device(energy: float, s
     pieces = [(NIGHT, NIGHT + 3 * HOUR_S)]
     surplus = {NIGHT - HOUR_S: 4.0, NIGHT: 4.0, NIGHT + HOUR_S: 1.0, NIGHT + 2 * HOUR_S: -3.0}
     assert sun_kwh(by_energy(), pieces, energy, Sun(surplus)) == pytest.approx(sun_energy)
+
+
+def test_the_sun_is_never_more_than_the_energy() -> None:
+    """10 kWh at 11 kW take 3272.7 seconds, and so 3273 whole ones."""
+    assert sun_kwh(by_energy(power=11), [(NIGHT, NIGHT + HOUR_S)], 10.0, Sun({NIGHT: 20.0})) == 10.0
 
 
 def test_a_planner_shows_the_sun_of_a_window_and_keeps_it_over_a_restart() -> None:
