@@ -1,4 +1,4 @@
-"""The time of plans in Home Assistant's event loop: all kinds, over 72 hours, at four instants of an hour.
+"""The time of plans in Home Assistant's event loop: all kinds, over seven days, at four instants of an hour.
 
     uv run --no-sync python -m tests.benchmarks.bench_plans [--rounds 20]
 
@@ -20,7 +20,7 @@ from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.timeline import Period, Timeline
 
-HOURS: Final = 72
+HOURS: Final = 7 * 24
 SETTLED: Final = 24
 START: Final = 1_795_125_600
 """Midnight in Tallinn on a Friday."""
@@ -49,6 +49,24 @@ FORMS: Final[dict[str, dict[str, object]]] = {
     "earlier": {"duration": 180, "tolerance": 1},
     "later, split": {"duration": 300, "split": True, "tolerance": 1, "prefer": "latest", "horizon": "expected"},
     "three starts": {"duration": 300, "split": True, "min_piece": 15, "max_starts": 3, "horizon": "expected"},
+    "seven days, by energy": {
+        "energy": 40,
+        "power": 2.3,
+        "split": True,
+        "days": 7,
+        "weekdays": ["fri"],
+        "horizon": "expected",
+    },
+    "seven days, all of it": {
+        "duration": 1440,
+        "split": True,
+        "min_piece": 15,
+        "max_starts": 4,
+        "tolerance": 1,
+        "days": 7,
+        "weekdays": ["fri"],
+        "horizon": "expected",
+    },
     "three days, all of it": {
         "duration": 1440,
         "split": True,
@@ -63,7 +81,7 @@ FORMS: Final[dict[str, dict[str, object]]] = {
 
 
 def wavy(step_s: int) -> Timeline:
-    """Return three days of prices, all different: one settled day, then a forecast."""
+    """Return seven days of prices, all different: one settled day, then a forecast."""
     periods = []
     for start in range(START, START + HOURS * HOUR_S, step_s):
         number = (start - START) / HOUR_S

@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 from ..battery.settings import BatterySettings
 from ..core.market import HOUR_S, Market
 from ..plans.outcome import Outcome
-from ..plans.settings import PlanSettings
+from ..plans.settings import MAX_DAYS, PlanSettings
 from ..plans.solver import Piece
 from ..prices.timeline import Timeline
 from ..storage import read_field, read_plan_values
@@ -15,9 +15,8 @@ from .account import ACCOUNT_DECODER, ACCOUNT_ENCODER, Account
 from .battery_account import BATTERY_ACCOUNT_DECODER, BATTERY_ACCOUNT_ENCODER, BatteryAccount
 from .settled_prices import SettledPrices
 
-# Prices are kept for at least 4 days, because a window's cost is compared with the cost of an immediate start. The
-# immediate start may lie up to 3 days before the window's end.
-_PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
+# A window's cost is compared with the cost of an immediate start, up to `MAX_DAYS` days before the window's end.
+_PRICES_KEPT_S: Final = (MAX_DAYS + 1) * 24 * HOUR_S
 
 
 class Ledger:

@@ -15,7 +15,7 @@ from .solver import round_up_to_quarter
 _DEFAULT_DURATION_MIN: Final = 180
 LONGEST_DURATION_MIN: Final = 1_440
 DEFAULT_MIN_PIECE_MIN: Final = 60
-MAX_DAYS: Final = 3
+MAX_DAYS: Final = 7
 MAX_PIECES: Final = 12
 LONGEST_PAUSE_MIN: Final = 4_320
 MAX_ENERGY_KWH: Final = 1_000

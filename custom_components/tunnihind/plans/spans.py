@@ -12,8 +12,8 @@ If a plan by energy has no deadline, each span begins at the time of day at whic
 plan's earliest time doesn't count. So a new need has a whole day from then on, and is not cut off at midnight. If the
 day of the need is not one of the plan's weekdays, the spans are whole days.
 
-If `max_span_days` is 2 or 3, a span with a deadline opens one or two days earlier than with `max_span_days` = 1, and a
-span without a deadline closes one or two days later. But spans never overlap: a span with a deadline never opens before
+If `max_span_days` is n, a span with a deadline opens n - 1 days earlier than with `max_span_days` = 1, and a span
+without a deadline closes n - 1 days later. But spans never overlap: a span with a deadline never opens before
 the previous deadline, and a span without a deadline never closes after the start of the next span. So if every day of
 the week is chosen, no span is longer than one day.
 
@@ -36,7 +36,7 @@ from .settings import MAX_DAYS, PlanSettings
 from .solver import Piece, round_up_to_quarter
 
 _DAY: Final = timedelta(days=1)
-# A span lasts at most three days (`MAX_DAYS`), and an hour more if the clock changes in autumn.
+# A span lasts at most `MAX_DAYS` days, and an hour more if the clock changes in autumn.
 _LONGEST_SPAN_DAYS: Final = MAX_DAYS + 1
 # The Monday and the end of a week without a clock change.
 _PLAIN_WEEK: Final = (date(2026, 1, 5), date(2026, 1, 12))

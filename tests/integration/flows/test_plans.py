@@ -307,7 +307,7 @@ async def test_all_errors_are_shown_at_once_and_typed_values_stay(hass: HomeAssi
 @pytest.mark.parametrize(
     ("typed", "path"),
     [
-        ({**CAR, "when": {**CAR["when"], "days": 4}}, ["when", "days"]),
+        ({**CAR, "when": {**CAR["when"], "days": 8}}, ["when", "days"]),
         ({**CAR, "when": {**CAR["when"], "days": 0}}, ["when", "days"]),
         ({**CAR, "prices": {**CAR["prices"], "price_cap": 501}}, ["prices", "price_cap"]),
         ({"kind": "dear"}, ["kind"]),

@@ -13,7 +13,7 @@ from custom_components.tunnihind.ledger.ledger import Ledger
 from custom_components.tunnihind.ledger.settled_prices import SettledPrices
 from custom_components.tunnihind.ledger.started_window import StartedWindow, Total, begun_pieces, totals_by_day
 from custom_components.tunnihind.plans.outcome import Window
-from custom_components.tunnihind.plans.settings import Horizon, PlanKind, PlanSettings
+from custom_components.tunnihind.plans.settings import MAX_DAYS, Horizon, PlanKind, PlanSettings
 from custom_components.tunnihind.plans.solver import Piece
 from tests.integration.ledger.conftest import DAY_S, PLAN, Life, wavy
 from tests.support.household.timelines import at, line, settled
@@ -411,10 +411,10 @@ def test_with_any_prices_the_sums_are_those_of_the_hours_that_ran(
 
 
 def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
-    life = Life(replace(BOILER, max_span_days=3, deadline=ESTONIA.local_time(NIGHT).time()), NIGHT)
-    life.live(NIGHT + 8 * DAY_S)
+    life = Life(replace(BOILER, max_span_days=MAX_DAYS, deadline=ESTONIA.local_time(NIGHT).time()), NIGHT)
+    life.live(NIGHT + 12 * DAY_S)
     kept = life.ledger.as_dict()["prices"]
-    assert life.now - 6 * DAY_S <= kept["since"] <= life.now - 4 * DAY_S
+    assert life.now - (MAX_DAYS + 3) * DAY_S <= kept["since"] <= life.now - (MAX_DAYS + 1) * DAY_S
     prices = SettledPrices.from_dict(json.loads(json.dumps(kept)), ESTONIA)
     assert prices.mean(life.now, life.now + HOUR_S) == pytest.approx(life.price_of(life.now - life.now % HOUR_S))
     assert prices.mean(kept["since"] - HOUR_S, life.now) is None
@@ -428,7 +428,7 @@ def test_a_window_that_never_began_keeps_no_prices() -> None:
     assert life.outcome.start > life.now
     life.settings = replace(BOILER, price_limit=-1.0)
     life.live(NIGHT + 20 * DAY_S)
-    assert life.ledger.as_dict()["prices"]["since"] >= life.now - 6 * DAY_S
+    assert life.ledger.as_dict()["prices"]["since"] >= life.now - (MAX_DAYS + 3) * DAY_S
 
 
 @pytest.mark.parametrize("back_s", [1_000, 4 * HOUR_S, 11 * HOUR_S])

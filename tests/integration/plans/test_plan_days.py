@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from custom_components.tunnihind.core.market import HOUR_S
 from custom_components.tunnihind.plans.outcome import Outcome, Window
 from custom_components.tunnihind.plans.plan import next_outcome, window_in_span
-from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
+from custom_components.tunnihind.plans.settings import MAX_DAYS, Horizon, PlanSettings
 from custom_components.tunnihind.plans.spans import latest_close_to_wait_for, spans
 from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.household.plan_days import Household, goes_on, noise, timeline_at, true_price
@@ -185,7 +185,7 @@ def test_a_published_plan_never_rests_on_a_forecast() -> None:
 @given(
     st.integers(0, 7 * 96),
     st.integers(1, 110),
-    st.integers(1, 3),
+    st.integers(1, MAX_DAYS),
     st.sampled_from([None, "06:00:00", "14:15:00"]),
     st.sampled_from([["mon", "tue", "wed", "thu", "fri", "sat", "sun"], ["mon", "tue", "fri"], ["wed"]]),
 )

@@ -80,7 +80,7 @@ def test_a_cap_in_cents_equals_the_same_price_in_euros() -> None:
         ("min_pause", 1455),
         ("weekdays", []),
         ("days", 0),
-        ("days", 4),
+        ("days", 8),
         ("price_cap", float("nan")),
         ("tolerance", -0.1),
         ("tolerance", float("nan")),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from custom_components.tunnihind.core.market import ESTONIA, HOUR_S
 from custom_components.tunnihind.core.network_clock import WEEKDAYS
-from custom_components.tunnihind.plans.settings import PlanSettings
+from custom_components.tunnihind.plans.settings import MAX_DAYS, PlanSettings
 from custom_components.tunnihind.plans.spans import Span, longest_open_time_s, most_open_time_s, open_times, spans
 from tests.support.household.timelines import DAY_S, QUARTER_S, at
 
@@ -26,7 +26,7 @@ WALLS = st.one_of(
 def plans(draw: st.DrawFn) -> PlanSettings:
     form: dict[str, Any] = {
         "weekdays": sorted(draw(st.sets(st.sampled_from(WEEKDAYS), min_size=1))),
-        "days": draw(st.integers(1, 3)),
+        "days": draw(st.integers(1, MAX_DAYS)),
     }
     for bound in ("earliest", "deadline"):
         if draw(st.booleans()):
