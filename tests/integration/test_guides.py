@@ -30,7 +30,7 @@ from custom_components.tunnihind.household.home_energy import NoPlanReason
 from custom_components.tunnihind.past.paid_prices import LeftOutHour, LeftOutReason
 from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.plan import PlanStatus
-from custom_components.tunnihind.plans.settings import Horizon, PlanKind, Preference
+from custom_components.tunnihind.plans.settings import Horizon, PlanKind, Preference, Starts
 from tests.support import documents
 from tests.support.household.battery import BATTERY, BATTERY_ID
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, MakeHome
@@ -156,7 +156,7 @@ def test_every_setting_of_a_plan_is_in_their_table(language: str) -> None:
     assert sorted(named_in(table, fields)) == sorted(fields)
     assert bold(begin) == {said["initiate_flow"]["user"]}
     choices = texts(language)["selector"]
-    offered = [*choices["horizon"]["options"].values(), *choices["plan_kind"]["options"].values()]
+    offered = [word for field in ("horizon", "plan_kind", "starts") for word in choices[field]["options"].values()]
     assert emphasized(begin + settings) == {*offered, plan_name(language)}
 
 
@@ -238,8 +238,8 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
         "import_costs": imported | {"kwh", "cost"},
         "update_plan": await answered(hass, "update_plan", entity_id=window, horizon="expected") | found | none,
     }
-    horizons = {name: set(Horizon) for name in ("find_cheapest_hours", "update_plan")}
-    choices = {**horizons, "get_prices": {*RESOLUTIONS, *PriceFormat, *Direction}}
+    choices: dict[str, set[str]] = {"get_prices": {*RESOLUTIONS, *PriceFormat, *Direction}}
+    choices["update_plan"] = {*Horizon, *Starts}
     choices["find_cheapest_hours"] = {*Horizon, PlanKind.CHEAPEST, PlanKind.MOST_EXPENSIVE, *Preference}
     described: dict[str, Any] = yaml.safe_load((INTEGRATION / "services.yaml").read_text())
     for action, fields, answer in ([set(documents.codes(cell)) for cell in row] for row in table):

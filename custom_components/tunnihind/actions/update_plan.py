@@ -19,7 +19,7 @@ from ..entity import async_change_plans
 from ..errors import Refusal
 from ..household.battery_planner import batteries_of
 from ..household.planner import plans_of
-from ..plans.settings import Horizon
+from ..plans.settings import Horizon, Starts
 from ..plans.steering import PlanChange
 from .call import (
     coordinator_of_entry,
@@ -63,6 +63,7 @@ PLAN_FIELD_CHECKS: Final[Mapping[str, Any]] = {
     "start_cost": vol.Any(None, finite_number),
     "earliest": vol.Any(None, _WALL_TIME),
     "deadline": vol.Any(None, _WALL_TIME),
+    "starts": one_of(Starts),
     "horizon": one_of(Horizon),
     "price_cap": vol.Any(None, finite_number),
     "tolerance": vol.Any(None, finite_number),

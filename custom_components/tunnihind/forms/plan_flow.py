@@ -83,7 +83,7 @@ def _value_text(field: str, value: Any, unit: Unit, language: str, words: dict[s
         **dict.fromkeys(("price_cap", "tolerance"), lambda: unit.price_text(value / _CENTS, language)),
         "energy": lambda: f"{figure_in_language(f'{value:g}', language)} kWh",
         "power": lambda: f"{figure_in_language(f'{value:g}', language)} kW",
-        "horizon": lambda: words[f"component.{DOMAIN}.selector.horizon.options.{value}"],
+        **dict.fromkeys(("horizon", "starts"), lambda: words[f"component.{DOMAIN}.selector.{field}.options.{value}"]),
     }
     return _EMPTY_VALUE_TEXT if value is None else written.get(field, lambda: f"{value}")()
 
@@ -155,7 +155,7 @@ class PlanFlow(ConfigSubentryFlow):
         if entry.state is ConfigEntryState.LOADED:
             coordinator = entry.runtime_data
             prices, now = coordinator.prices, coordinator.clock.now()
-            saved = (coordinator.planner.plan(plan_id) or SteeredPlan(plan, needed_since=now)).with_form(plan, now)
+            saved = (coordinator.planner.plan(plan_id) or SteeredPlan.made(plan, now)).with_form(plan, now)
             if saved.enabled:
                 last = prices.outcomes.get(plan_id)
                 settings = saved.settings(coordinator.zone)

@@ -37,6 +37,7 @@ from ..plans.settings import (
     PlanKind,
     PlanSettings,
     Preference,
+    Starts,
     form_has_energy,
 )
 from ..plans.spans import longest_open_time_s, most_open_time_s
@@ -57,6 +58,7 @@ START_COST: Final = "start_cost"
 TIMES_SECTION: Final = "when"
 EARLIEST: Final = "earliest"
 DEADLINE: Final = "deadline"
+STARTS: Final = "starts"
 CHOSEN_DAYS: Final = "weekdays"
 DAYS: Final = "days"
 PRICES_SECTION: Final = "prices"
@@ -70,7 +72,7 @@ METER: Final = "meter"
 # The fields in each section of the form. Fields that belong to no section are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     PIECES_SECTION: (SPLIT, MIN_PIECE, MIN_PAUSE, MAX_PAUSE, MAX_STARTS, START_COST),
-    TIMES_SECTION: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),
+    TIMES_SECTION: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS, STARTS),
     PRICES_SECTION: (HORIZON, PRICE_CAP),
     TOLERANCE_SECTION: (TOLERANCE, PREFER),
     METER_SECTION: (METER,),
@@ -188,6 +190,7 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
                 vol.Optional(DEADLINE): TimeSelector(),
                 vol.Optional(CHOSEN_DAYS): choice_field(WEEKDAYS, CHOSEN_DAYS, multiple=True),
                 vol.Required(DAYS): count_field(MAX_DAYS),
+                vol.Optional(STARTS): choice_field(Starts, STARTS),
             },
         ),
         (
@@ -230,7 +233,13 @@ def shown_values(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) ->
     """Return the values that the form shows for a plan. Prices are in `unit`."""
     form = form_for_plan(plan)
     preferred = {} if form.kind.has_limit_instead_of_duration else {PREFER: Preference.EARLIEST.value}
-    shown = {**preferred, **plan, MIN_PIECE: plan.get(MIN_PIECE) or _default_min_piece(form), KIND: form.value}
+    shown = {
+        STARTS: Starts.NOW.value,
+        **preferred,
+        **plan,
+        MIN_PIECE: plan.get(MIN_PIECE) or _default_min_piece(form),
+        KIND: form.value,
+    }
     shown |= {key: _duration_value(shown[key]) for key in _LENGTHS if key in shown}
     shown |= {key: unit.from_cents(shown[key]) for key in (PRICE_CAP, TOLERANCE) if key in shown}
     if SPLIT in shown:
@@ -263,6 +272,7 @@ def plan_from_input(
         *(field for field in (MIN_PAUSE, MAX_PAUSE, START_COST) if not plan.get(field)),
         *(() if plan.get(TOLERANCE) else (TOLERANCE,)),
         *(() if plan.get(PREFER) == Preference.LATEST else (PREFER,)),
+        *(() if plan.get(STARTS) == Starts.NEXT_PERIOD else (STARTS,)),
     }
     return {key: value for key, value in plan.items() if key not in left_out}
 

@@ -104,13 +104,12 @@ class Planner:
     def update_outcomes(self, timeline: Timeline, now: int, sun: Sun = NO_SUN) -> Mapping[str, Outcome]:
         """Decide about each plan in `settings` as of `now` (UTC seconds). Return the decisions, keyed by plan id.
 
-        `timeline` has the buying prices. A need that was said in the future, before the clock was set back, counts from
-        `now` on.
+        `timeline` has the buying prices. What was said in the future, before the clock was set back, counts from `now` on.
         """
         ahead = {
-            plan_id: replace(plan, needed_since=now)
+            plan_id: replace(plan, needed_since=_at_most(plan.needed_since, now), said_at=_at_most(plan.said_at, now))
             for plan_id, plan in self.plans.items()
-            if plan_id in self.settings and (plan.needed_since or 0) > now
+            if plan_id in self.settings and max(plan.needed_since or 0, plan.said_at or 0) > now
         }
         self.replace_plans(ahead, now)
         self._sun = sun
@@ -165,7 +164,7 @@ class Planner:
         If the form differs from the plan's earlier form or doesn't fit the plan's changed values, drop these values.
         """
         form = dict(subentry.data)
-        plan = self.plans.get(subentry.subentry_id, SteeredPlan(form, needed_since=now)).with_form(form, now)
+        plan = self.plans.get(subentry.subentry_id, SteeredPlan.made(form, now)).with_form(form, now)
         try:
             plan.settings(self._zone)
         except (TypeError, ValueError) as error:
@@ -195,6 +194,10 @@ class Planner:
         if newest is not None:
             ran[newest.start] = replace(newest, last_run=None)
         return [ran[start] for start in sorted(ran) if start <= now < ran[start].end + _KEEP_WINDOWS_S]
+
+
+def _at_most(instant: int | None, now: int) -> int | None:
+    return None if instant is None else min(instant, now)
 
 
 def _without_need(settings: PlanSettings) -> PlanSettings:

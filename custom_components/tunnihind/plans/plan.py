@@ -49,7 +49,7 @@ from .outcome import NoWindow, NoWindowReason, Outcome, Window
 from .saving import Cost, seconds_by_period, window_cost, window_saving
 from .settings import Horizon, PlanKind, PlanSettings, Preference
 from .solver import Job, Piece, PriceOf, cheapest_pieces, round_up_to_quarter, usable_pieces
-from .spans import Span, latest_close_to_wait_for, open_times, spans
+from .spans import Span, does_count, latest_close_to_wait_for, open_times, spans
 
 # Even a plan for one weekday usually has a span in the next 8 days. Hardly any price after these days is known.
 _SEARCH_AHEAD_S: Final = 8 * 24 * HOUR_S
@@ -144,6 +144,7 @@ def _spans_ahead(settings: PlanSettings, last: Outcome | None, window: Window | 
         and isinstance(last, Window)
         and last.span.opens <= now < last.span.closes
         and settings.zone.local_time(last.span.opens).weekday() in settings.weekdays
+        and does_count(settings, last.span)
         and not any(span.opens <= now for span in found)
     ):
         found = [last.span, *found]

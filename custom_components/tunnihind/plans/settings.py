@@ -76,6 +76,15 @@ class Preference(StrEnum):
     LATEST = "latest"
 
 
+class Starts(StrEnum):
+    """The first span that counts for a plan or a need that was just said."""
+
+    NOW = "now"
+    """The present span, as far as it is left."""
+    NEXT_PERIOD = "next_period"
+    """The first span that opens at `said_at` or later."""
+
+
 class Horizon(StrEnum):
     """The prices that a plan may use."""
 
@@ -99,6 +108,7 @@ class PlanSettings:
     `duration_s` is 0 if the device needs 0 kWh, or if the plan covers all hours below or above a price limit.
     `needed_since` is the instant (UTC seconds) at which the device needed `energy_kwh`. If `needed_since` is None, the
     device needs `energy_kwh` when a span opens.
+    `said_at` is the instant (UTC seconds) from which `starts` counts, see `steering`. It is None if this is not known.
     `min_piece_s` is the least length of a piece, or None if the plan runs in one piece. `shortest_piece_s` is the same,
     but a quarter of an hour if the plan runs in one piece, and it may be longer than a small `duration_s`. A piece that
     is chosen after the window has begun is never shorter. `min_pause_s` is the least time from the end of a piece to
@@ -120,6 +130,8 @@ class PlanSettings:
     energy_kwh: float | None = None
     power_kw: float | None = None
     needed_since: int | None = None
+    starts: Starts = Starts.NOW
+    said_at: int | None = None
     min_piece_s: int | None = None
     shortest_piece_s: int = QUARTER_S
     min_pause_s: int = 0
@@ -153,6 +165,7 @@ class PlanSettings:
                 if kind.has_limit_instead_of_duration
                 else _settings_with_duration(data)
             ),
+            starts=Starts(data.get("starts", Starts.NOW)),
             earliest=_wall_time(data.get("earliest")),
             deadline=_wall_time(data.get("deadline")),
             weekdays=_weekdays(data.get("weekdays", WEEKDAYS)),

@@ -17,6 +17,9 @@ without a deadline closes n - 1 days later. But spans never overlap: a span with
 the previous deadline, and a span without a deadline never closes after the start of the next span. So if every day of
 the week is chosen, no span is longer than one day.
 
+If a plan starts with the next whole span (`Starts.NEXT_PERIOD`), the spans that opened before `said_at` don't count. If
+the spans open with the need, each need has a whole span of its own already, so all of them count.
+
 Pieces run only in the open times of a span. If a plan has an earliest time and a deadline, both count on each day: an
 open time begins at each earliest time of the span and ends at the next deadline, and the span opens at an earliest
 time. If a plan lacks one of them, the whole span is one open time.
@@ -32,7 +35,7 @@ from datetime import date, time, timedelta
 from typing import Final
 
 from ..core.market import QUARTER_S
-from .settings import MAX_DAYS, PlanSettings
+from .settings import MAX_DAYS, PlanSettings, Starts
 from .solver import Piece, round_up_to_quarter
 
 _DAY: Final = timedelta(days=1)
@@ -54,7 +57,16 @@ class Span:
 
 
 def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
-    """Yield the spans that overlap [since, until), in chronological order. All times are UTC seconds."""
+    """Yield the spans that count and overlap [since, until), in chronological order. All times are UTC seconds."""
+    return (span for span in _all_spans(settings, since, until) if does_count(settings, span))
+
+
+def does_count(settings: PlanSettings, span: Span) -> bool:
+    """Return whether a span of the plan counts, although it may have opened before the plan or its need was said."""
+    return settings.starts is Starts.NOW or span.opens >= (settings.said_at or 0) or _open_with_need(settings)
+
+
+def _all_spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
     first, last = (settings.zone.local_time(instant).date() for instant in (since, until))
     for day in _days(first - _LONGEST_SPAN_DAYS * _DAY, last + _LONGEST_SPAN_DAYS * _DAY):
         if day.weekday() in settings.weekdays:
@@ -101,7 +113,7 @@ def most_open_time_s(settings: PlanSettings) -> int:
 def _open_times_of_plain_week(settings: PlanSettings) -> Iterator[tuple[Piece, ...]]:
     return (
         open_times(settings, span.opens, span.closes)
-        for span in spans(settings, *map(settings.zone.midnight, _PLAIN_WEEK))
+        for span in _all_spans(settings, *map(settings.zone.midnight, _PLAIN_WEEK))
     )
 
 
@@ -133,9 +145,16 @@ def _span_starting_on(settings: PlanSettings, day: date) -> Span:
 def _opening_time(settings: PlanSettings) -> time:
     """Return the time of day at which the spans of a plan without a deadline open."""
     if settings.energy_kwh is not None and settings.needed_since is not None:
-        needed = settings.zone.local_time(settings.needed_since)
-        return needed.time() if needed.weekday() in settings.weekdays else time.min
+        needed = settings.zone.local_time(settings.needed_since).time()
+        return needed if _open_with_need(settings) else time.min
     return settings.earliest or time.min
+
+
+def _open_with_need(settings: PlanSettings) -> bool:
+    """Return whether the plan's spans open at the time of day at which the device needed the energy."""
+    if settings.deadline is not None or settings.energy_kwh is None or settings.needed_since is None:
+        return False
+    return settings.zone.local_time(settings.needed_since).weekday() in settings.weekdays
 
 
 def _span_ending_on(settings: PlanSettings, day: date, deadline: time) -> Span:

@@ -7,6 +7,10 @@ saving the form does not change the switch.
 The energy of a plan has a date: the device needs this energy from then on. The date is the time at which the plan was
 made, until somebody changes the energy. If an automation names the time of the reading from which it computed the
 energy, this time is the date, so the same energy with a newer reading is a new need.
+
+If a plan starts with the next whole period, the periods that began before a certain time don't count. This is the time
+at which the plan was made, somebody said `starts`, or a need appeared where there was none. A newer reading of a need
+doesn't put it off: otherwise a car that reports its charge every hour would never be charged.
 """
 
 from abc import ABC, abstractmethod
@@ -79,17 +83,25 @@ class Steered(ABC):
 class SteeredPlan(Steered):
     """A plan with its changes.
 
-    `needed_since` is the date of the plan's energy in UTC seconds (see the module's docstring).
+    `needed_since` is the date of the plan's energy, and `said_at` the time from which `starts` counts, both in UTC
+    seconds (see the module's docstring).
     """
 
     needed_since: int | None = None
+    said_at: int | None = None
+
+    @classmethod
+    def made(cls, form: Mapping[str, Any], now: int) -> SteeredPlan:
+        """Return a plan that was just made, at `now` (UTC seconds)."""
+        return cls(form, needed_since=now, said_at=now)
 
     def settings(self, zone: Market = ESTONIA) -> PlanSettings:
         """Return the settings after all changes, for a plan in `zone`.
 
         Raises the errors of `PlanSettings.from_mapping`.
         """
-        return replace(PlanSettings.from_mapping(self.current_values, zone), needed_since=self.needed_since)
+        settings = PlanSettings.from_mapping(self.current_values, zone)
+        return replace(settings, needed_since=self.needed_since, said_at=self.said_at)
 
     @override
     def with_change(self, change: PlanChange, now: int) -> SteeredPlan:
@@ -111,6 +123,10 @@ class SteeredPlan(Steered):
         has_newer_reading = change.energy_read_at is not None and read_at > (self.needed_since or 0)
         if has_newer_reading or changed.current_values.get("energy") != self.current_values.get("energy"):
             changed = replace(changed, needed_since=read_at)
+        if "starts" in change.values or changed.current_values.get("starts") != self.current_values.get("starts"):
+            changed = replace(changed, said_at=now)
+        elif changed.current_values.get("energy") and not self.current_values.get("energy"):
+            changed = replace(changed, said_at=read_at)
         settings = changed.settings()
         if (
             self.form.get("energy") is not None
@@ -131,12 +147,20 @@ class SteeredPlan(Steered):
         """Return the plan with the new form `form`, saved at `now` (UTC seconds).
 
         If `form` differs from the old form, all changed values are dropped. If the form's energy differs, it is needed
-        from `now` on. The plan's switch stays as it is.
+        from `now` on. If its energy or `starts` differs, `starts` counts from `now` on. The plan's switch stays as it
+        is.
         """
         if form == self.form:
             return self
         is_new_need = form.get("energy") != self.form.get("energy")
-        return replace(self, form=form, changes={}, needed_since=now if is_new_need else self.needed_since)
+        is_said = is_new_need or form.get("starts") != self.form.get("starts")
+        return replace(
+            self,
+            form=form,
+            changes={},
+            needed_since=now if is_new_need else self.needed_since,
+            said_at=now if is_said else self.said_at,
+        )
 
 
 def _check_window_fits_span(settings: PlanSettings) -> None:

@@ -36,7 +36,7 @@ CAR: dict[str, Any] = {
     "kind": "cheapest",
     "duration": {"hours": 4, "minutes": 30},
     "pieces": {"split": "split", "min_piece": {"hours": 0, "minutes": 45}},
-    "when": {"earliest": "22:00:00", "deadline": "07:00:00", "weekdays": ["fri", "mon"], "days": 2},
+    "when": {"earliest": "22:00:00", "deadline": "07:00:00", "weekdays": ["fri", "mon"], "days": 2, "starts": "now"},
     "prices": {"horizon": "cautious", "price_cap": 12.5},
     "nearly": {"prefer": "earliest"},
 }
@@ -100,7 +100,7 @@ async def test_a_new_plan_starts_with_three_hours_in_one_piece_and_no_blank_fiel
         "kind": "cheapest",
         "duration": {"hours": 3, "minutes": 0},
         "pieces": {"split": "one_piece", "min_piece": {"hours": 1, "minutes": 0}},
-        "when": {"weekdays": WEEK, "days": 1},
+        "when": {"weekdays": WEEK, "days": 1, "starts": "now"},
         "prices": {"horizon": "published"},
         "nearly": {"prefer": "earliest"},
     }
@@ -375,7 +375,7 @@ async def test_a_plan_by_a_price_limit_has_neither_duration_nor_pieces_to_choose
         "name": "",
         "kind": kind,
         "pieces": {"min_piece": {"hours": 0, "minutes": 15}},
-        "when": {"weekdays": WEEK, "days": 1},
+        "when": {"weekdays": WEEK, "days": 1, "starts": "now"},
         "prices": {"horizon": "published", "price_cap": limit},
     }
     with pytest.raises(InvalidData) as error:
@@ -404,6 +404,16 @@ async def test_a_tolerance_is_kept_in_cents_and_a_latest_window_without_one_too(
     assert shown_values("", form["data"], Unit.EUROS)["nearly"] == nearly
     assert "tolerance" not in plan_from_input({**CAR, "nearly": {"tolerance": 0, "prefer": "earliest"}})
     assert plan_from_input({**CAR, "nearly": {"prefer": "latest"}})["prefer"] == "latest"
+
+
+def test_only_a_start_with_the_next_period_is_stored() -> None:
+    later = {**CAR, "when": {**CAR["when"], "starts": "next_period"}}
+    assert plan_from_input(later) == {**CAR_DATA, "starts": "next_period"}
+    assert shown_values("Car", plan_from_input(later)) == {
+        **later,
+        "when": {**later["when"], "weekdays": ["mon", "fri"]},
+    }
+    assert plan_from_input(CAR) == CAR_DATA
 
 
 async def test_a_program_may_send_a_whole_plan_of_any_kind_at_once_but_not_change_the_kind(

@@ -76,6 +76,17 @@ async def test_the_same_energy_with_a_newer_reading_is_a_new_need(make_home: Mak
         await update(home, energy_read_at="2026-01-14T01:30:00+02:00")
 
 
+async def test_a_plan_can_be_put_off_to_the_next_whole_period(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00", price_of=cheap_from_one_to_four)
+    await home.hass.config.async_set_time_zone("Europe/Tallinn")
+    await home.add(plans={PLAN_ID: {**BY_ENERGY, "deadline": "07:00:00", "horizon": "expected"}})
+    assert pieces(home)[0][0] == at(1)
+    await update(home, starts="next_period")
+    assert pieces(home)[0][0] >= at(7)
+    await update(home, starts="now")
+    assert pieces(home)[0][0] == at(1)
+
+
 async def test_a_cleared_field_has_the_forms_value_again(car: Home) -> None:
     await update(car, duration="01:00:00", deadline="06:00")
     await update(car, clear=["deadline"])
