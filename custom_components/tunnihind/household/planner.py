@@ -104,7 +104,8 @@ class Planner:
     def update_outcomes(self, timeline: Timeline, now: int, sun: Sun = NO_SUN) -> Mapping[str, Outcome]:
         """Decide about each plan in `settings` as of `now` (UTC seconds). Return the decisions, keyed by plan id.
 
-        `timeline` has the buying prices. What was said in the future, before the clock was set back, counts from `now` on.
+        `timeline` has the buying prices. What was said in the future, before the clock was set back, counts from `now`
+        on.
         """
         ahead = {
             plan_id: replace(plan, needed_since=_at_most(plan.needed_since, now), said_at=_at_most(plan.said_at, now))
@@ -140,7 +141,9 @@ class Planner:
     def next_window(self, plan: str, timeline: Timeline) -> Window | None:
         """Return the window that will follow the plan's present window, or None if one of the two is not known."""
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
-        return next_window(settings, timeline, outcome) if settings and isinstance(outcome, Window) else None
+        if settings is None or not isinstance(outcome, Window):
+            return None
+        return next_window(settings, self.prices_of(settings, timeline), outcome)
 
     def status(self, plan: str, now: int) -> PlanStatus | None:
         """Return the plan's status at `now` (UTC seconds).
