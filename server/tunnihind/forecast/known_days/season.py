@@ -1,7 +1,7 @@
 """Computes the weekday, the holidays, the season and the sun's elevation for delivery days."""
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date
 from typing import Final
 
@@ -18,6 +18,7 @@ _MEAN_YEAR_DAYS: Final = 365.2425
 _FRIDAY: Final = 4
 _LOWEST_SINE: Final = -0.2
 """In `Season.sun`, lower sines of the sun's elevation are raised to this value, because a sun so low gives no light."""
+_STEP_DAYS: Final = 56
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,16 @@ class Season:
             sun=_sun_sines(grid, market),
         )
 
+    def of_first_days(self, days: int) -> Season:
+        """Return the first `days` days of this `Season`."""
+        return Season(*(getattr(self, column.name)[:days] for column in fields(self)))
+
 
 class SeasonCache:
-    """Caches the `Season` of the last requested grid and market.
+    """Caches the `Season` of the last requested first day and market.
 
-    A `keeper` keeps each `Season` for other processes.
+    A `keeper` keeps each `Season` for other processes. A `Season` is computed for up to `_STEP_DAYS` more days than
+    requested, so that it also serves the grids of the next weeks.
     """
 
     def __init__(self, keeper: LearntKeeper | None = None) -> None:
@@ -67,10 +73,12 @@ class SeasonCache:
     def of(self, grid: DayGrid, market: Market) -> Season:
         """Return the `Season` of a grid and market: from memory, from the keeper, or newly computed."""
         countries = (market.country, *market.neighbour_countries)
-        name = f"season-{grid.first}-{grid.day_count}-{'-'.join(countries)}-{market.latitude}-{market.longitude}"
+        days = -(-grid.day_count // _STEP_DAYS) * _STEP_DAYS
+        name = f"season-{grid.first}-{days}-{'-'.join(countries)}-{market.latitude}-{market.longitude}"
         if self._last is None or self._last[0] != name:
-            self._last = name, self._stored_season(name) or self._new_season(name, grid, market)
-        return self._last[1]
+            longer = DayGrid.between(grid.first, grid.day(days - 1))
+            self._last = name, self._stored_season(name) or self._new_season(name, longer, market)
+        return self._last[1].of_first_days(grid.day_count)
 
     def _stored_season(self, name: str) -> Season | None:
         learnt = None if self._keeper is None else self._keeper.find(name)
