@@ -27,6 +27,7 @@ NEIGHBOURS: Final = "neighbours"
 
 _LAST_NEXT_DAY_LEAD: Final = 2
 """Only leads up to this one use next-day drivers, because these drivers make the forecasts of later leads worse."""
+_DIGESTED_ROWS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +136,16 @@ class ColumnData:
         return self._digests[row]
 
     def _compute_digest_until(self, row: int) -> str:
-        issued = max(row - self.issue_lag, 0)  # at lead 1, the issue day is 1 + `issue_lag` days before the target day
+        # The digests of near rows are asked together, and share the digest of the rows before.
+        before = max((row - 1) // _DIGESTED_ROWS * _DIGESTED_ROWS, 0)
+        first = before + 1 if before else 0
         by_name = [
-            *((name, values[: row + 1]) for name, values in self.next_day.items()),
-            *((name, driver.values[:issued]) for name, driver in self.weather.items()),
-            *self.prices.arrays_until(row),
+            *((name, values[first : row + 1]) for name, values in self.next_day.items()),
+            *((name, driver.values[self._issued(before) : self._issued(row)]) for name, driver in self.weather.items()),
+            *((name, values[first:]) for name, values in self.prices.arrays_until(row)),
         ]
         facts = (
+            self.digest_until(before) if before else "",
             self.grid.first,
             self.issue_lag,
             self.has_second_day_columns,
@@ -152,6 +156,13 @@ class ColumnData:
         for _, values in by_name:
             digest.update(np.ascontiguousarray(values))
         return digest.hexdigest()
+
+    def _issued(self, row: int) -> int:
+        """Return how many issue days the input rows up to `row` use.
+
+        At lead 1, the issue day is 1 + `issue_lag` days before the target day.
+        """
+        return max(row - self.issue_lag, 0)
 
 
 def _drivers_until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
