@@ -1,6 +1,7 @@
 import numpy as np
 
 from tunnihind.forecast.point.kernel import MIN_KERNEL_DAYS, KernelFit
+from tunnihind.forecast.point.ridge import robust_weight
 
 RNG = np.random.default_rng(5)
 
@@ -33,3 +34,13 @@ def test_a_target_that_never_moves_is_forecast_as_it_is() -> None:
     fit = KernelFit.of(inputs, np.full((200, 24), 0.7), np.full(200, 0.1), 1)
     assert fit is not None
     np.testing.assert_allclose(fit.predict(inputs[:5]), 0.7, atol=1e-6)
+
+
+def test_the_coefficients_times_the_noise_of_a_day_are_what_its_fit_leaves() -> None:
+    days = 203  # not a multiple of a block of rows
+    inputs, target = RNG.normal(size=(days, 5)).astype(np.float32), RNG.normal(size=(days, 24))
+    error = RNG.uniform(0, 1, days)
+    fit = KernelFit.of(inputs, target, error, 1)
+    assert fit is not None
+    weight = 0.5 ** (np.arange(days)[::-1] / 500) * robust_weight(error)
+    np.testing.assert_allclose(target - fit.predict(inputs), fit.alpha * (0.5 / weight)[:, None], atol=2e-5)
