@@ -177,9 +177,10 @@ def _volatility(residual: Floats) -> Floats:
     state = np.array([_first_mean_size(one) for one in size])
     out = np.empty((len(residual), residual.shape[1] + 1, CLOCK_HOURS))
     out[:, 0] = state
+    known = np.isfinite(size)
+    kept, added = np.where(known, keep, 1.0), np.where(known, (1 - keep) * size, 0.0)
     for day in range(residual.shape[1]):
-        known = np.isfinite(size[:, day])
-        state = np.where(known, keep * state + (1 - keep) * np.where(known, size[:, day], 0.0), state)
+        state = kept[:, day] * state + added[:, day]
         out[:, day + 1] = state
     for axis in (2, 0):
         out = (1 - _MEAN_SHARE) * out + _MEAN_SHARE * out.mean(axis=axis, keepdims=True)
