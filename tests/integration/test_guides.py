@@ -291,13 +291,25 @@ def test_messages_that_are_quoted_are_those_of_the_form(language: str) -> None:
         assert any(re.search(pattern, message) for message in messages), quote
 
 
-@both_languages
-def test_buttons_in_the_guide_have_home_assistants_names(language: str) -> None:
+def buttons(language: str) -> set[str]:
+    """Return the texts that Home Assistant, the integration and HACS show."""
     translations = hass_frontend.where() / "static/translations"
     files = [*translations.rglob(f"{language}-*.json"), INTEGRATION / f"translations/{language}.json"]
-    known = {text for file in files for _, text in leaves(json.loads(file.read_text()))} | OF_HACS
+    return {text for file in files for _, text in leaves(json.loads(file.read_text()))} | OF_HACS
+
+
+@both_languages
+def test_buttons_in_the_guide_have_home_assistants_names(language: str) -> None:
     instructions = documents.text(language).partition("\n## ")[2]
-    assert {step for path in bold(documents.prose(instructions)) for step in path.split(" → ")} <= known
+    assert {step for path in bold(documents.prose(instructions)) for step in path.split(" → ")} <= buttons(language)
+
+
+def test_buttons_in_the_issue_forms_have_home_assistants_names() -> None:
+    forms = "\n".join(path.read_text() for path in (documents.PROJECT / ".github/ISSUE_TEMPLATE").iterdir())
+    # In each text of a form, English comes first.
+    english, estonian = zip(*batched(re.findall(r"\*\*([^*]+)\*\*", forms), 2, strict=True), strict=True)
+    for language, paths in (("en", english), ("et", estonian)):
+        assert {step for path in paths for step in path.split(" → ")} <= buttons(language)
 
 
 async def test_the_estonian_guide_has_the_id_that_an_estonian_home_assistant_makes(

@@ -27,7 +27,14 @@ from tunnihind.sources.open_meteo import RUNS_SINCE
 
 DOCUMENTS: Final = sorted(
     path
-    for pattern in ("*.md", "docs/**/*.md", "packaging/**/*.md", "server/**/*.md")
+    for pattern in (
+        "*.md",
+        ".github/**/*.md",
+        ".github/ISSUE_TEMPLATE/*",
+        "docs/**/*.md",
+        "packaging/**/*.md",
+        "server/**/*.md",
+    )
     for path in PROJECT.glob(pattern)
 )
 OWN_FILES: Final = "https://github.com/tunnihind/tunnihind/blob/main/"

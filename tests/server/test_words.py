@@ -16,6 +16,7 @@ from tests.support.documents import PROJECT, leaves
 PAGE: Final = PROJECT / "server/tunnihind/web/locales"
 INTEGRATION: Final = PROJECT / "custom_components/tunnihind/translations"
 CARD: Final = PROJECT / "custom_components/tunnihind/frontend/tunnihind-card.js"
+FORMS: Final = PROJECT / ".github/ISSUE_TEMPLATE"
 APP: Final = PROJECT / "packaging/home-assistant-app/translations"
 BLUEPRINTS: Final = PROJECT / "blueprints/automation/tunnihind"
 
@@ -87,6 +88,8 @@ def texts(language: str) -> dict[str, str]:
     found: dict[str, str] = {}
     if language in documents.LANGUAGES:
         found |= {f"guide {name}": prose(documents.guide(name, language)) for name in documents.GUIDES}
+        # An issue form is in both languages.
+        found |= {path.name: prose("\n".join(leaves(yaml.safe_load(path.read_text())))) for path in FORMS.iterdir()}
     if language == "en":
         found["changelog"] = prose((PROJECT / "CHANGELOG.md").read_text())
         found |= {f"{name} --help": command.get_help(click.Context(command)) for name, command in COMMANDS.items()}
