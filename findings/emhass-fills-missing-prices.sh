@@ -2,15 +2,15 @@
 # EMHASS gets prices as a mapping of times. If the mapping ends before the plan does, EMHASS repeats its last price to the end
 # of the plan, and says nothing. A cheap last price then draws a device into hours whose prices nobody knows. A plan can be kept
 # to the hours with prices by `prediction_horizon`, but only with the action naive-mpc-optim: dayahead-optim ignores it.
-# An argument is another version of EMHASS to try.
+# An argument is another version of EMHASS to try, such as ==0.18.6 or '>0' (the newest).
 set -euo pipefail
-version=${1:-0.18.7}
+version=${1:-==0.18.7}
 run=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/run # fetches uv if the machine has none
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "$run" uv --directory "$work" venv --quiet --python '>=3.11,<3.13' environment
-"$run" uv --directory "$work" pip install --quiet --python environment "emhass==$version"
+"$run" uv --directory "$work" pip install --quiet --python environment "emhass$version"
 
 cd "$work"
 mkdir data

@@ -2,15 +2,15 @@
 # In the autumn night when clocks go back, an event of a calendar may begin before the change and end after it. Home Assistant
 # gets both times in UTC, but compares them as local clocks show them: an event of half an hour then ends half an hour before
 # its start, and is refused.
-# An argument is another version of Home Assistant to try.
+# An argument is another version of Home Assistant to try, such as ==2026.9.1 or '>0' (the newest).
 set -euo pipefail
-version=${1:-2026.10.4}
+version=${1:-==2026.10.4}
 run=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/run # fetches uv if the machine has none
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "$run" uv --directory "$work" venv --quiet --python 3.14 environment
-"$run" uv --directory "$work" pip install --quiet --python environment "homeassistant==$version"
+"$run" uv --directory "$work" pip install --quiet --python environment "homeassistant$version"
 
 cd "$work"
 environment/bin/python - <<'PYTHON'

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # An integration's entities listen to its coordinator. In Home Assistant 2026.4.0, after one listener raised an error, the
 # coordinator calls none of the listeners after it: one faulty entity freezes others. Newer versions log the error and go on.
-# Arguments are another old and another new version of Home Assistant to try.
+# Arguments are another new and another old version of Home Assistant to try, such as ==2026.9.1 or '>0' (the newest).
 set -euo pipefail
-old=${1:-2026.4.0}
-new=${2:-2026.10.4}
+new=${1:-==2026.10.4}
+old=${2:-==2026.4.0}
 run=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/run # fetches uv if the machine has none
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -14,6 +14,7 @@ import asyncio
 import logging
 import tempfile
 
+from homeassistant.const import __version__
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator
 
@@ -45,16 +46,16 @@ async def main(folder):
 
 with tempfile.TemporaryDirectory() as folder:
     asyncio.run(main(folder))
-print(*called)
+print(f"Home Assistant {__version__}:", *called)
 PYTHON
 
 observe() { # FOLDER VERSION EXPECTED
   "$run" uv --directory "$work" venv --quiet --python 3.14 "$1"
-  "$run" uv --directory "$work" pip install --quiet --python "$1" "homeassistant==$2"
+  "$run" uv --directory "$work" pip install --quiet --python "$1" "homeassistant$2"
   (cd "$work" && "$1/bin/python" update.py >"$1.txt")
-  echo "Home Assistant $2 calls its listeners: $(cat "$work/$1.txt")"
-  if [ "$(cat "$work/$1.txt")" != "$3" ]; then
-    echo "This has changed: Home Assistant $2 was expected to call: $3" >&2
+  cat "$work/$1.txt"
+  if [[ $(cat "$work/$1.txt") != *": $3" ]]; then
+    echo "This has changed: the $1 version was expected to call its listeners like this: $3" >&2
     exit 1
   fi
 }

@@ -2,15 +2,15 @@
 # In the autumn night when clocks go back, an input_datetime (a helper for a date and a time) can be set to the second of two
 # equal clock times, and its attribute `timestamp` says so. A time trigger that waits for this helper fires at the first of
 # them, an hour too early.
-# An argument is another version of Home Assistant to try.
+# An argument is another version of Home Assistant to try, such as ==2026.9.1 or '>0' (the newest).
 set -euo pipefail
-version=${1:-2026.10.4}
+version=${1:-==2026.10.4}
 run=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/run # fetches uv if the machine has none
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "$run" uv --directory "$work" venv --quiet --python 3.14 environment
-"$run" uv --directory "$work" pip install --quiet --python environment "homeassistant==$version"
+"$run" uv --directory "$work" pip install --quiet --python environment "homeassistant$version"
 
 cd "$work"
 environment/bin/python - <<'PYTHON'

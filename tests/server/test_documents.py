@@ -32,6 +32,7 @@ DOCUMENTS: Final = sorted(
         ".github/**/*.md",
         ".github/ISSUE_TEMPLATE/*",
         "docs/**/*.md",
+        "findings/*.md",
         "packaging/**/*.md",
         "server/**/*.md",
     )
