@@ -4,9 +4,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
+from functools import cache
 from itertools import batched
+from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, urlsplit
 
 import hass_frontend
 import pytest
@@ -46,6 +48,20 @@ DEAR: Final = {"kind": "dearest", "energy": 5, "power": 2}
 CONFIGURE: Final = {"en": "Configure", "et": "Seadista"}
 # Words of HACS, which are not translated here.
 OF_HACS: Final = {"Custom repositories", "Download", "Integration"}
+# Buttons for the reader's own Home Assistant: the page that each opens, and its parameters.
+REPOSITORY: Final = "https://github.com/tunnihind/tunnihind"
+APP_BUTTON: Final = ("supervisor_add_addon_repository", {"repository_url": REPOSITORY})
+HACS_BUTTON: Final = (
+    "hacs_repository",
+    {"owner": "tunnihind", "repository": "tunnihind", "category": "integration"},
+)
+FORM_BUTTON: Final = ("config_flow_start", {"domain": DOMAIN})
+DOCUMENTS_WITH_BUTTONS: Final = sorted(
+    path
+    for pattern in ("*.md", "docs/**/*.md", "packaging/**/*.md")
+    for path in documents.PROJECT.glob(pattern)
+    if "my.home-assistant.io/" in path.read_text()
+)
 
 
 def bold(document: str) -> set[str]:
@@ -337,10 +353,68 @@ def test_every_section_that_the_quality_scale_rests_on_is_there() -> None:
 
 @both_languages
 def test_every_blueprint_has_a_button_that_imports_it_from_its_own_address(language: str) -> None:
-    buttons = re.findall(
-        r"redirect/blueprint_import/\?blueprint_url=([^)]+)\)", documents.section("Blueprints", language)
-    )
+    imports = [target for name, target in my_buttons(documents.section("Blueprints", language))]
     blueprints = (INTEGRATION.parents[1] / "blueprints").rglob("*.yaml")
     addresses = {re.search(r"source_url: (\S+)", path.read_text()) for path in blueprints}
-    assert sorted(map(unquote, buttons)) == sorted(address[1] for address in addresses if address)
-    assert len(buttons) == len(addresses) > 0
+    wanted = [{"blueprint_url": address[1]} for address in addresses if address]
+    assert sorted(map(str, imports)) == sorted(map(str, wanted))
+    assert len(imports) == len(addresses) > 0
+
+
+def my_buttons(document: str) -> list[tuple[str, dict[str, str]]]:
+    """Return the buttons that open the reader's own Home Assistant: the page and its parameters."""
+    buttons = re.findall(r"\[!\[[^]]+\]\((\S+)\)\]\((https://my\.home-assistant\.io/\S+)\)", document)
+    # No such address is outside a button, or in a button that isn't well-formed.
+    assert document.count("my.home-assistant.io/") == 2 * len(buttons)
+    found = []
+    for badge, link in buttons:
+        address = urlsplit(link)
+        name = address.path.removeprefix("/redirect/").removesuffix("/")
+        assert (address.path, badge) == (f"/redirect/{name}/", f"https://my.home-assistant.io/badges/{name}.svg")
+        parameters = parse_qsl(address.query, strict_parsing=True)
+        assert len(dict(parameters)) == len(parameters)
+        found.append((name, dict(parameters)))
+    return found
+
+
+@cache
+def parameters_of(button: str) -> dict[str, str]:
+    """Return a button's parameters with their kinds. A kind with a question mark may be missing.
+
+    The frontend of Home Assistant has this table.
+    """
+    scripts = (hass_frontend.where() / "frontend_latest").glob("*.js")
+    texts = [text for text in (path.read_text() for path in scripts) if "config_flow_start:{" in text]
+    found = {known[1] for text in texts if (known := re.search(rf"\b{button}:{{[^{{}}]*params:{{([^}}]*)}}", text))}
+    [table] = found
+    return dict(re.findall(r'(\w+):"([^"]+)"', table))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS_WITH_BUTTONS, ids=lambda path: path.name)
+def test_every_button_is_one_that_home_assistant_knows_with_its_parameters(path: Path) -> None:
+    for name, given in my_buttons(path.read_text()):
+        known = parameters_of(name)
+        assert given.keys() <= known.keys(), name
+        assert given.keys() >= {key for key, kind in known.items() if not kind.endswith("?")}, name
+        assert all(given[key].startswith("https://") for key, kind in known.items() if kind == "url"), name
+
+
+@pytest.mark.parametrize(
+    ("document", "buttons"),
+    [
+        ("README.md", [APP_BUTTON, HACS_BUTTON, FORM_BUTTON]),
+        ("README.et.md", [APP_BUTTON, HACS_BUTTON, FORM_BUTTON]),
+        ("docs/server.md", [APP_BUTTON]),
+        ("packaging/home-assistant-app/DOCS.md", [APP_BUTTON, HACS_BUTTON]),
+    ],
+)
+def test_buttons_lead_to_the_app_to_hacs_and_to_the_form(
+    document: str, buttons: list[tuple[str, dict[str, str]]]
+) -> None:
+    assert my_buttons((documents.PROJECT / document).read_text()) == buttons
+
+
+def test_the_repository_of_the_buttons_is_that_of_the_manifest_and_of_the_app() -> None:
+    manifest = json.loads((INTEGRATION / "manifest.json").read_text())
+    app = yaml.safe_load((documents.PROJECT / "repository.yaml").read_text())
+    assert {REPOSITORY} == {manifest["documentation"], app["url"]}

@@ -125,7 +125,7 @@ def calls(document: str) -> Iterator[list[str]]:
     """Yield the words of every call of our command, in shell blocks and in the text."""
     lines = [line for kind, code in documents.fences(document) if kind == "sh" for line in code.splitlines()]
     for line in (*lines, *documents.codes(document)):
-        call = re.fullmatch(r"(?:(?:docker exec .+ )?tunnihind|\./run) (.+)", line)
+        call = re.fullmatch(r"(?:(?:(?:docker exec|uvx) .+ )?tunnihind|\./run) (.+)", line)
         if call and call[1].split()[0] not in {"test", "test-oldest-home-assistant", "test-emhass", "uv", "COMMAND"}:
             yield shlex.split(call[1])
 
@@ -147,8 +147,9 @@ def test_every_call_of_our_command_is_one_that_it_understands(path: Path) -> Non
 def read_by_users() -> Iterator[tuple[str, str]]:
     """Yield every text for users with its place: documents, settings, texts of the pages, messages."""
     for path in DOCUMENTS:
-        # After the installation of the wheel, the command is on the path.
-        yield str(path), re.sub(r"^uv tool install .*\ntunnihind ", "", path.read_text(), flags=re.MULTILINE)
+        # After the installation of the wheel, the command is on the path, and uvx puts it there for one call.
+        text = re.sub(r"^(uv tool install .*\n|uvx .* )tunnihind ", "", path.read_text(), flags=re.MULTILINE)
+        yield str(path), text
     for pattern in ("packaging/**/*.yaml", "custom_components/**/*.json", "server/**/*.json", "server/**/*.yaml"):
         for path in PROJECT.glob(pattern):
             yield str(path), path.read_text()
