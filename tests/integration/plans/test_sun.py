@@ -201,6 +201,14 @@ def test_a_planner_shows_the_sun_of_a_window_and_keeps_it_over_a_restart() -> No
     assert again.outcomes["plan"].sun_kwh == 1.5
 
 
+def test_the_next_window_is_looked_for_in_the_sun_too() -> None:
+    buying, sun = line(settled(NIGHT, ([0.1] * 2 + [0.3] * 22) * 2)), Sun({clock(12, 1): 2.0, clock(13, 1): 2.0})
+    planner = planner_of({**CAR, "deadline": "23:00:00"})
+    planner.update_outcomes(buying, NIGHT, sun)
+    assert hours(planner.outcomes["plan"]) == [(0, 2)]
+    assert hours(planner.next_window("plan", buying)) == [(36, 38)]
+
+
 def test_without_sun_a_planner_decides_as_before() -> None:
     buying = line(settled(NIGHT, [0.3, 0.1, 0.2] * 8))
     planner = planner_of(CAR)
