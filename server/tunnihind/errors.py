@@ -77,7 +77,7 @@ class WorkerError(TunnihindError):
 
 
 class ImportFileError(TunnihindError):
-    """A file given to `tunnihind import` can't be read, or has an invalid line."""
+    """A file given to `tunnihind import` or `compare` can't be read, or has an invalid line."""
 
     def __init__(self, file: str, line: int, column: str, problem: str) -> None:
         super().__init__(f"{file}, line {line}, column {column}: {problem}")

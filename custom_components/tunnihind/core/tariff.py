@@ -105,8 +105,12 @@ class Charges:
 
     def price(self, eur_mwh: float) -> float:
         """Return the household price in EUR/kWh for a market price in EUR/MWh. The result has 4 decimals."""
-        charges = sum(charge.eur_kwh + charge.vat for charge in self.charges)
-        return rounded_price(self.market_part(eur_mwh) * (1 + self.vat_rate) + charges)
+        return rounded_price(self.market_part(eur_mwh) * (1 + self.vat_rate) + self.fees)
+
+    @property
+    def fees(self) -> float:
+        """The sum of all charges, with VAT, in EUR/kWh."""
+        return sum(charge.eur_kwh + charge.vat for charge in self.charges)
 
     def vat(self, eur_mwh: float) -> float:
         """Return the VAT on the market price `eur_mwh` (EUR/MWh) and on the charges, in EUR/kWh.
@@ -133,13 +137,15 @@ class Tariff:
     `rows` are in the order of their dates. `zone` is the zone whose clock, VAT law and public holidays apply.
     `chosen_vat_rate` is the VAT rate that the server's operator chose for all dates, as a fraction. On dates without a
     row of fees, and for rows without a VAT rate, `chosen_vat_rate` applies, or the legal rate if `chosen_vat_rate` is
-    None. If `fees_include_vat` is true, the figures of the rows include VAT.
+    None. If `fees_include_vat` is true, the figures of the rows include VAT. If `rates_on` is a day, the fees and the
+    VAT of this day apply on all dates; each date still has its own day, night and peak hours.
     """
 
     zone: Market = ESTONIA
     chosen_vat_rate: float | None = None
     rows: Sequence[TariffRow] = ()
     fees_include_vat: bool = False
+    rates_on: date | None = None
     # The charges of a period are cached, because the same charges are added to all three percentiles of a forecast.
     _charges_at: dict[int, Charges] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -169,15 +175,16 @@ class Tariff:
 
     def _compute_charges(self, start: int) -> Charges:
         wall = self.zone.local_time(start)
-        row = self._row_on(wall.date())
-        vat_rate = self._vat_rate(row, wall.date())
+        day = self.rates_on or wall.date()
+        row = self._row_on(day)
+        vat_rate = self._vat_rate(row, day)
         if row is None:
             return Charges(vat_rate, (), are_fees_entered=not self.rows)
-        network_vat_rate = self._vat_rate(row, wall.date(), on_network=True)
+        network_vat_rate = self._vat_rate(row, day, on_network=True)
         rates = {part: vat_rate if part in _BILLED_BY_SUPPLIER else network_vat_rate for part in Part}
         return Charges(
             vat_rate,
-            tuple(self._charge(part, row, wall, rates[part]) for part in Part),
+            tuple(self._charge(part, row, wall, day, rates[part]) for part in Part),
             negative_price_is_zero=row.negative_price_is_zero,
         )
 
@@ -226,27 +233,27 @@ class Tariff:
             return row.vat_rate
         return self.default_vat_rate(day, on_network=on_network)
 
-    def _charge(self, part: Part, row: TariffRow, wall: datetime, vat_rate: float) -> Charge:
+    def _charge(self, part: Part, row: TariffRow, wall: datetime, day: date, vat_rate: float) -> Charge:
         if part is Part.NETWORK:
-            return self._network_charge(row, wall, vat_rate)
+            return self._network_charge(row, wall, day, vat_rate)
         if part not in row.parts_from_table:
             return Charge(part, row.own_rate(part), self._added_vat_rate(vat_rate))
-        entry = nearest_rate(FEE_RATES[part], wall.date())
-        return Charge(part, entry.rate / _CENTS, vat_rate, is_known=entry.applies_on(wall.date()))
+        entry = nearest_rate(FEE_RATES[part], day)
+        return Charge(part, entry.rate / _CENTS, vat_rate, is_known=entry.applies_on(day))
 
     def _added_vat_rate(self, vat_rate: float) -> float:
         return 0.0 if self.fees_include_vat else vat_rate
 
-    def _network_charge(self, row: TariffRow, wall: datetime, vat_rate: float) -> Charge:
+    def _network_charge(self, row: TariffRow, wall: datetime, day: date, vat_rate: float) -> Charge:
         if row.package is Package.OWN:
             own_times = ((NetworkRatePeriod.DAY, row.day_rate_times),)
             period = network_rate_period(wall, self.zone.country, own_times)
         else:
-            entry = nearest_rate(NETWORK_RATES[row.package], wall.date())
+            entry = nearest_rate(NETWORK_RATES[row.package], day)
             times = DAY_AND_NIGHT if entry.rate.peak is None else WITH_PEAKS
             period = network_rate_period(wall, self.zone.country, times)
             if Part.NETWORK in row.parts_from_table:
-                return _network_charge(entry.rate, period, vat_rate, _CENTS, is_known=entry.applies_on(wall.date()))
+                return _network_charge(entry.rate, period, vat_rate, _CENTS, is_known=entry.applies_on(day))
         return _network_charge(row.network_rates, period, self._added_vat_rate(vat_rate))
 
 

@@ -23,6 +23,7 @@ _COMMANDS: Final = {
     "forecast": "forecast:forecast",
     "backtest": "backtest:backtest",
     "export": "files:export",
+    "compare": "compare:compare",
     "openapi": "inspect:openapi",
     "status": "inspect:status",
     "check": "check:check",

@@ -36,7 +36,7 @@ class CsvRow:
         Raises ImportFileError if the cell has no instant of the years 2000 to 2099, or if the instant is not a multiple
         of `step_s`.
         """
-        text = self._text(column)
+        text = self.text(column)
         try:
             ts = whole_number(text)
         except ValueError:
@@ -53,7 +53,7 @@ class CsvRow:
 
         Raises ImportFileError if the text in the cell is not a finite number.
         """
-        text = self._text(column)
+        text = self.text(column)
         if not text:
             return None
         try:
@@ -62,7 +62,8 @@ class CsvRow:
             problem = f"{shortened(text)} is not a number; leave the cell empty if no value is known"
             raise self.error(column, problem) from None
 
-    def _text(self, column: str) -> str:
+    def text(self, column: str) -> str:
+        """Return the text in a cell, without spaces around it."""
         return self._cells[column].strip(" \t")
 
     def error(self, column: str, problem: str) -> ImportFileError:
