@@ -32,6 +32,7 @@ from tunnihind.web.pages import (
     DashboardPage,
     Site,
     accuracy_page_maker,
+    comparison_page_maker,
     dashboard_handler,
     missing_page_middleware,
     page_handler,
@@ -141,6 +142,7 @@ def _resource_handlers(
             problems,
         ),
         "/accuracy": page_handler(accuracy_page_maker(site, snapshot, zone.page_context, mode), site.zone),
+        "/compare": page_handler(comparison_page_maker(site, clock, mode), site.zone),
         "/static/{digest}/{name}": page_assets().handle,
     }
 

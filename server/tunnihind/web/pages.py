@@ -1,12 +1,13 @@
-"""Serves the pages: the dashboard, the accuracy page, the API reference, and the page for unknown paths.
+"""Serves the pages: dashboard, accuracy, comparison of contracts, API reference, and the page for unknown paths.
 
-All pages can be read without JavaScript.
+All pages except the comparison page can be read without JavaScript.
 """
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache, lru_cache
 from typing import Any, Final, Self
 
@@ -29,6 +30,7 @@ from tunnihind.settings import Settings
 from tunnihind.weather_points import REGIONS
 from tunnihind.web.accuracy_page import summarise_accuracy
 from tunnihind.web.assets import page_assets
+from tunnihind.web.comparison_page import comparison_data
 from tunnihind.web.options import DAY_RATE_CHOICES, LANGUAGES, PageOptions
 from tunnihind.web.reference import RECIPE_CLIENTS, indented_json, inline_html, read_recipe, translator, unit_named_in
 from tunnihind.web.summary import PageContext, summarise_dashboard
@@ -181,7 +183,7 @@ def _page_path(path: str, site: Site) -> str | None:
         del names[0]
     if names[-1:] == ["index.html"]:
         del names[-1]
-    pages = [zone_path + page for zone_path in site.paths.values() for page in ("", "docs", "accuracy")]
+    pages = [zone_path + page for zone_path in site.paths.values() for page in ("", "docs", "accuracy", "compare")]
     return next((page for page in pages if page.rstrip("/") == "/".join(names)), None)
 
 
@@ -359,6 +361,24 @@ def accuracy_page_maker(
         data = snapshot.data
         shown = replace(_shared_options(options), ahead=options.ahead)
         return made(shown, coding, page_context().weather_scores, data.version, data.change_id)
+
+    return page
+
+
+def comparison_page_maker(site: Site, clock: Clock, mode: Mode) -> PageMaker:
+    """Return a function that returns the page that compares contracts.
+
+    At most `MAX_CACHED_PAGES` pages are cached. A cached page is used until the day ends.
+    """
+
+    @lru_cache(maxsize=MAX_CACHED_PAGES)
+    def made(options: PageOptions, coding: Coding, today: date) -> Representation:
+        data = comparison_data(site.settings.market, today, texts_in(options.lang, options.zone))
+        html = _render("compare.html", site, options, mode, data=data, today=today)
+        return _represent_page(html, coding, _CACHE_FIVE_MINUTES)
+
+    def page(options: PageOptions, coding: Coding) -> Representation:
+        return made(_shared_options(options), coding, site.settings.market.local_time(clock.now()).date())
 
     return page
 

@@ -102,6 +102,17 @@ class Texts:
         shared = {key: text for key, text in self._table.items() if key in _SHARED_KEYS}
         return {**self._table["script"], **shared}
 
+    def comparison_texts(self) -> Mapping[str, Any]:
+        """Return the texts that the comparison page's scripts need."""
+        texts: Mapping[str, Any] = self._table["comparisonScript"]
+        return texts
+
+    @property
+    def decimal_mark(self) -> str:
+        """The decimal point or comma."""
+        mark: str = self._table["decimal"]
+        return mark
+
     def number(self, value: float, decimals: int) -> str:
         """Write a number. A number that is rounded to zero has no minus sign."""
         written = f"{round(value, decimals) + 0.0:.{decimals}f}"

@@ -40,10 +40,11 @@ DARK_TOO = (
     "/?period=quarter&package=vork_5",
     "/?embed=1&lang=et",
     "/accuracy",
+    "/compare?profile=home&yearly=3000&fixed=9&package=vork_4",
     "/docs",
     "/fi/?network=5&night=3",
 )
-IN_RUSSIAN = ("/?lang=ru&package=vork_5", "/?embed=1&lang=ru", "/accuracy?lang=ru", "/docs?lang=ru")
+IN_RUSSIAN = ("/?lang=ru&package=vork_5", "/?embed=1&lang=ru", "/accuracy?lang=ru", "/compare?lang=ru", "/docs?lang=ru")
 """Pages in the light scheme on a phone only, because colours and layout don't depend on the language."""
 
 

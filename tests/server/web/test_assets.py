@@ -45,9 +45,10 @@ async def test_files_of_the_pages_may_be_kept_for_ever_and_others_are_not_found(
     [
         # The limits are for 110 kB in all. On a real market, quarters vary more than these and take 2 kB more.
         ("/?package=vork_5&margin=0.5", "api/series?days=2", 63_000),
-        ("/?package=vork_5&margin=0.5&period=quarter", "api/v1/quarters?days=1", 79_000),
+        ("/?package=vork_5&margin=0.5&period=quarter", "api/v1/quarters?days=1", 79_200),
         ("/?embed=1", "api/series?days=2", 48_000),
         ("/accuracy?", None, 20_000),
+        ("/compare?", None, 36_000),
         ("/docs?", None, 45_000),
     ],
 )
@@ -111,7 +112,8 @@ def test_a_script_asks_ahead_for_all_that_it_imports_and_for_nothing_else() -> N
 
 
 @pytest.mark.parametrize(
-    ("page", "script"), [("/", "dashboard.js"), ("/?embed=1", "embed.js"), ("/docs", "reference.js")]
+    ("page", "script"),
+    [("/", "dashboard.js"), ("/?embed=1", "embed.js"), ("/docs", "reference.js"), ("/compare", "compare.js")],
 )
 async def test_a_page_asks_ahead_for_its_modules_and_not_for_those_of_other_pages(
     server: RunningServer, page: str, script: str
@@ -156,6 +158,7 @@ def test_every_class_that_a_sheet_styles_is_written_somewhere(sheet: Path) -> No
         ("/", ["style.css"]),
         ("/?embed=1", ["style.css", "embed.css"]),
         ("/accuracy", ["style.css", "accuracy.css"]),
+        ("/compare", ["style.css", "compare.css"]),
         ("/docs", ["style.css", "reference.css"]),
     ],
 )

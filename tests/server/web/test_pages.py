@@ -26,6 +26,8 @@ EVERY_PAGE = [
     "/",
     "/docs",
     "/accuracy",
+    "/compare",
+    "/compare?lang=ru",
     "/?embed=1",
     "/?lang=et&unit=mwh&tz=utc&theme=dark",
     "/docs?lang=et",

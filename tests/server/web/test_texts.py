@@ -31,7 +31,9 @@ SHARED = {"et": (*_NAMES, "€/MWh", "kW", "m/s", "demo"), "ru": _NAMES}
 def forms_in(language: Language) -> dict[str, dict[str, str]]:
     """Return the texts of pages and scripts, each in its plural forms."""
     table = LOCALES[language]
-    texts = {**table, **{f"script {key}": text for key, text in table["script"].items()}}
+    texts = {**table}
+    for scripts in ("script", "comparisonScript"):
+        texts |= {f"{scripts} {key}": text for key, text in table[scripts].items()}
     plain = {key: {"other": text} for key, text in texts.items() if isinstance(text, str)}
     return plain | {key: texts[key] for key in texts.keys() - plain.keys() if {*texts[key]} & {"one", "other"}}
 
@@ -86,6 +88,15 @@ def test_every_text_that_scripts_name_is_there_and_none_is_left_over() -> None:
     texts = set(EN["script"])
     assert set(re.findall(r'say\("([\w.]+)"', code)) <= set(texts_in("en").script_texts())
     assert texts <= set(re.findall(r'"([\w.]+)"', code)) | set(re.findall(r"texts\.(\w+)", code))
+
+
+def test_every_text_of_the_comparison_is_named_in_its_scripts() -> None:
+    scripts = ("compare.js", "comparison_view.js", "contracts.js", "meter_file.js")
+    template = (WEB / "templates/compare.html").read_text()
+    code = template + "".join((WEB / "static" / name).read_text() for name in scripts)
+    texts = set(EN["comparisonScript"]) - {"none"}  # named by the server
+    assert set(re.findall(r'\bword\("(\w+)"', code)) <= texts
+    assert texts <= set(re.findall(r'(?:"|texts\.)(\w+)', code))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from tunnihind.web.summary import DashboardSummary, PageContext, summarise_dashb
 from tunnihind.web.texts import texts_in
 
 OF_ESTONIA = re.compile(r"\w*(?:Estonia|Eesti|Эстони|Tallinn|Elektrilevi|Võrk|vork_)\w*")
-PAGES = ("/", "/?period=quarter&vat=none", "/?embed=1", "/accuracy", "/docs")
+PAGES = ("/", "/?period=quarter&vat=none", "/?embed=1", "/accuracy", "/compare", "/docs")
 RATES = {"network": "5", "night": "3", "other": "1.25", "margin": "0.5"}
 OWN = "&".join(f"{name}={rate}" for name, rate in RATES.items())
 
