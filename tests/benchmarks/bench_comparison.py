@@ -49,7 +49,7 @@ def meter_text() -> str:
 
 
 async def measure() -> None:
-    """Print the median times in seconds."""
+    """Print the shortest and the median times in seconds. Other programs on the machine make them longer."""
     async with serving() as serve, chromium() as browser:
         server = await serve(sample_views.ordinary(), now=NOW, read_prices=month_prices)
         async with open_page(browser, address_of(server), **PHONE) as seen:
@@ -61,9 +61,8 @@ async def measure() -> None:
             await devtools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
             for name, action in (("bills", CHANGE_SETTING), ("file and bills", READ_AGAIN)):
                 times = sorted([await page.evaluate(action) / 1000 for _ in range(TURNS)])
-                click.echo(
-                    f"{name}: median {times[TURNS // 2]:.2f} s, longest {times[-1]:.2f} s, {SLOWER} times slower"
-                )
+                shortest, median = times[0], times[TURNS // 2]
+                click.echo(f"{name}: shortest {shortest:.2f} s, median {median:.2f} s, {SLOWER} times slower")
 
 
 if __name__ == "__main__":

@@ -44,9 +44,10 @@ def month_prices(start: int, end: int) -> PriceHistory:
 
 @dataclass
 class ComparisonPage:
-    """The page, and all requests that it makes."""
+    """The page, all requests that it makes, and the starts of the months that the server reads."""
 
     watched: WatchedPage
+    read_months: list[int]
     requests: list[Request] = field(default_factory=list)
 
     @property
@@ -68,9 +69,15 @@ class ComparisonPage:
 @pytest_asyncio.fixture(loop_scope="session")
 async def comparison(browser: Browser, serve: Serve) -> AsyncIterator[ComparisonPage]:
     """Return the page, which must log no error and ask nobody but the server."""
-    server = await serve(sample_views.ordinary(), read_prices=month_prices)
+    read_months: list[int] = []
+
+    def read(start: int, end: int) -> PriceHistory:
+        read_months.append(start)
+        return month_prices(start, end)
+
+    server = await serve(sample_views.ordinary(), read_prices=read)
     async with open_page(browser, address_of(server)) as watched:
-        found = ComparisonPage(watched)
+        found = ComparisonPage(watched, read_months)
         watched.page.on("request", lambda request: found.requests.append(request))  # noqa: PLW0108  Playwright marks it
         yield found
         assert watched.console_errors == []
@@ -194,6 +201,14 @@ async def test_a_busy_server_is_asked_again_after_the_time_it_asks_for(compariso
     # A browser reports each refused request.
     assert len(comparison.watched.console_errors) == 3
     comparison.watched.console_errors.clear()
+
+
+async def test_the_browser_keeps_the_prices_for_the_next_visit(comparison: ComparisonPage) -> None:
+    for _visit in range(2):
+        page = await comparison.watched.show("/compare")
+        await comparison.give(meter_file())
+        await expect(page.locator("[data-results]")).to_be_visible()
+        assert len(comparison.read_months) == 3
 
 
 async def test_months_without_prices_are_named(comparison: ComparisonPage) -> None:

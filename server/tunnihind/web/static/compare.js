@@ -45,8 +45,10 @@ const typicalForm = find("[data-typical]");
 
 /** @type {import("./meter_file.js").Table | null} */
 let table = null;
-/** @type {import("./contracts.js").Use | null} */
-let use = null;
+/** @type {import("./contracts.js").Use | null} the use by the hour, and since there are prices by the quarter */
+let hours = null;
+/** @type {import("./contracts.js").Use} */
+let recent = { entries: [], step: QUARTER_S };
 let running = new AbortController();
 /** @type {Record<string, import("./contracts.js").Prices>} */
 const prices = { "60m": { byStart: new Map(), step: 3600 }, "15m": { byStart: new Map(), step: QUARTER_S } };
@@ -141,10 +143,12 @@ function readColumns() {
 
 /** @param {import("./contracts.js").Use} found @param {import("./meter_file.js").Remark[]} remarks */
 function takeUse(found, remarks) {
-  use = found.entries.length ? found : null;
+  hours = found.entries.length ? inHours(found) : null;
+  const since = monthStart(data.quartersSince);
+  recent = { ...found, entries: found.entries.filter(([ts]) => ts >= since) };
   const kwh = found.entries.reduce((sum, [, value]) => sum + value, 0);
   const last = found.entries.at(-1)?.[0] ?? 0;
-  find("[data-read]").textContent = use
+  find("[data-read]").textContent = hours
     ? word(found.step === QUARTER_S ? "readQuarters" : "readHours", { kwh: number(kwh, 0), from: localText(found.entries[0][0]), to: localText(last + found.step) })
     : word("nothingRead");
   const place = find("[data-remarks]");
@@ -164,8 +168,8 @@ async function run() {
   const { signal } = running;
   find("[data-results]").hidden = true;
   show("problem", "");
-  if (!use) return;
-  const wanted = monthsBetween(monthOf(use.entries[0][0]), monthOf(use.entries[use.entries.length - 1][0])).filter((month) => month >= data.firstMonth && month <= data.today.slice(0, 7));
+  if (!hours) return;
+  const wanted = monthsBetween(monthOf(hours.entries[0][0]), monthOf(hours.entries[hours.entries.length - 1][0])).filter((month) => month >= data.firstMonth && month <= data.today.slice(0, 7));
   const all = /** @type {[string, string][]} */ (wanted.flatMap((month) => (month < data.quartersSince ? [[month, "60m"]] : [[month, "60m"], [month, "15m"]])));
   const missing = all.filter((one) => !fetched.has(one.join()));
   let done = 0;
@@ -197,13 +201,10 @@ function show(place, text) {
 
 /** Computes the bills with each package, by the hour and by the quarter. */
 function showComparison() {
-  if (!use) return;
-  const terms = offer();
-  const hours = inHours(use);
-  const since = monthStart(data.quartersSince);
-  const recent = { ...use, entries: use.entries.filter(([ts]) => ts >= since) };
+  if (!hours) return;
+  const [terms, use] = [offer(), hours];
   const packages = Object.keys(data.rates.packages).map((name) => {
-    const byHour = compareContracts(hours, prices["60m"], data.rates, name, terms);
+    const byHour = compareContracts(use, prices["60m"], data.rates, name, terms);
     const byQuarter = compareContracts(recent, prices["15m"], data.rates, name, terms);
     return { name, months: byHour.months, quarters: byQuarter.months, unpriced: byHour.unpriced };
   });
@@ -213,7 +214,7 @@ function showComparison() {
   find("[data-results]").hidden = !chosen.months.size;
   if (!chosen.months.size) return;
   const total = totalOf(chosen.months.values());
-  const counted = { ...hours, entries: hours.entries.filter(([ts]) => chosen.months.has(monthOf(ts))) };
+  const counted = chosen.unpriced.length ? { ...use, entries: use.entries.filter(([ts]) => chosen.months.has(monthOf(ts))) } : use;
   showFigures(chosen.months, total, timingOf(counted, prices["60m"], data.rates, chosen.name, terms));
   const names = CONTRACTS.filter((name) => total[name] !== null);
   const months = [...chosen.months.keys()];
