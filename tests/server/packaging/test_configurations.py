@@ -34,6 +34,35 @@ def test_what_a_workflow_uses_and_runs_is_there(workflow: Path) -> None:
     assert all((PROJECT / path).exists() for path in own)
 
 
+def test_dependabot_sees_every_file_with_versions_and_asks_once_for_each_kind() -> None:
+    updates = yaml.safe_load((PROJECT / ".github/dependabot.yml").read_text())["updates"]
+    watched = {one["package-ecosystem"]: one.get("directories", [one.get("directory")]) for one in updates}
+    assert len(watched) == len(updates)
+    kinds = {"docker": "Dockerfile", "docker-compose": "compose.yaml", "npm": "package.json"}
+    there = {
+        kind: [f"/{file.parent.relative_to(PROJECT)}".removesuffix(".") for file in files if not is_of_ours(file)]
+        for kind, name in kinds.items()
+        for files in [[*PROJECT.glob(name), *sorted(PROJECT.glob(f"*/*/{name}"))]]
+    }
+    assert watched == {"github-actions": ["/"], **there}
+    for one in updates:
+        [group] = one["groups"].values()
+        assert group == {"patterns": ["*"]}
+
+
+def is_of_ours(file: Path) -> bool:
+    """Return whether a container file builds only on our own image."""
+    images = re.findall(r"^FROM (\S+)", file.read_text(), re.MULTILINE)
+    return bool(images) and all(image.startswith("ghcr.io/tunnihind/") for image in images)
+
+
+def test_workflows_have_only_the_secrets_that_the_security_policy_tells_of() -> None:
+    texts = [path.read_text() for path in WORKFLOWS]
+    secrets = {name for text in texts for name in re.findall(r"secrets\.(\w+)", text)}
+    # SECURITY.md tells of these two: a token for the daily check of the sources, and the one of the run.
+    assert secrets == {"ENTSOE_TOKEN", "GITHUB_TOKEN"}
+
+
 def test_the_tests_of_the_forge_are_those_of_everybody() -> None:
     assert ".ci/run" in [step.get("run") for step in steps(PROJECT / ".github/workflows/test.yaml")]
 
