@@ -11,10 +11,10 @@ from tunnihind.core.tariff import Tariff
 from tunnihind.web.display import EUR_MWH_PER_CENT_KWH, Display, PricedPeriod
 from tunnihind.web.texts import Texts
 
-_PRICE_LIST_SINCE: Final = max(entries[-1].since for entries in NETWORK_RATES.values())
+PRICE_LIST_SINCE: Final = max(entries[-1].since for entries in NETWORK_RATES.values())
 """The day from which the newest network rates hold."""
 
-_NEWEST_RATES_READ_SINCE: Final = min(
+NEWEST_RATES_READ_SINCE: Final = min(
     entries[-1].source_read_on for entries in (*NETWORK_RATES.values(), *FEE_RATES.values())
 )
 """The newest rates of the table were read from their sources on this day or later."""
@@ -88,7 +88,7 @@ def _rate_remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], displ
     if display.fee_kind == "own":
         return
     yield texts(
-        "household.rates", since=texts.full_date(_PRICE_LIST_SINCE), read=texts.full_date(_NEWEST_RATES_READ_SINCE)
+        "household.rates", since=texts.full_date(PRICE_LIST_SINCE), read=texts.full_date(NEWEST_RATES_READ_SINCE)
     )
     days = sorted({_zone_day(period.ts, display) for period in shown})
     yield from unknown_rate_remarks(tariff, days, texts)

@@ -30,7 +30,7 @@ from tunnihind.settings import Settings
 from tunnihind.weather_points import REGIONS
 from tunnihind.web.accuracy_page import summarise_accuracy
 from tunnihind.web.assets import page_assets
-from tunnihind.web.comparison_page import comparison_data
+from tunnihind.web.comparison_page import comparison_data, comparison_remarks
 from tunnihind.web.options import DAY_RATE_CHOICES, LANGUAGES, PageOptions
 from tunnihind.web.reference import RECIPE_CLIENTS, indented_json, inline_html, read_recipe, translator, unit_named_in
 from tunnihind.web.summary import PageContext, summarise_dashboard
@@ -373,8 +373,9 @@ def comparison_page_maker(site: Site, clock: Clock, mode: Mode) -> PageMaker:
 
     @lru_cache(maxsize=MAX_CACHED_PAGES)
     def made(options: PageOptions, coding: Coding, today: date) -> Representation:
-        data = comparison_data(site.settings.market, today, texts_in(options.lang, options.zone))
-        html = _render("compare.html", site, options, mode, data=data, today=today)
+        given = site.settings.market, today, texts_in(options.lang, options.zone)
+        data, remarks = comparison_data(*given), comparison_remarks(*given)
+        html = _render("compare.html", site, options, mode, data=data, remarks=remarks, today=today)
         return _represent_page(html, coding, _CACHE_FIVE_MINUTES)
 
     def page(options: PageOptions, coding: Coding) -> Representation:

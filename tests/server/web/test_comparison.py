@@ -11,9 +11,10 @@ import pytest
 from tests.support.household.compared_homes import COMPARED_HOMES, TODAY, ComparedHome
 from tests.support.machine.node import STATIC, run_module
 from tunnihind.core.comparison import Bills, Comparison, Offer, compare_contracts, fees_today
-from tunnihind.core.market import ESTONIA, HOUR_S
+from tunnihind.core.market import ESTONIA, FINLAND, HOUR_S
 from tunnihind.core.rates import Package
-from tunnihind.web.comparison_page import NO_PACKAGE, comparison_rates
+from tunnihind.web.comparison_page import NO_PACKAGE, comparison_rates, comparison_remarks
+from tunnihind.web.texts import texts_in
 
 ALL = Offer(margin=0.005, spot_monthly=1.0, fixed=0.1, fixed_monthly=2.0, cap=0.15)
 
@@ -130,3 +131,11 @@ def test_bills_of_contracts_that_are_not_compared_stay_unknown_in_the_sum() -> N
     assert Bills(1.0, 2.0) + Bills(1.0, 2.0, 3.0) == Bills(2.0, 4.0, 3.0)
     home = COMPARED_HOMES["the market price alone"]
     assert compared(replace(home, offer=Offer(cap=0.1))).total.fixed is None
+
+
+def test_the_page_says_which_rates_are_in_doubt_and_which_are_not_known() -> None:
+    english = texts_in("en")
+    remarks = comparison_remarks(ESTONIA, date(2027, 1, 1), english)
+    assert any("Renewable energy fee: known until 31 December 2026" in remark for remark in remarks)
+    assert any("Electricity excise: sources disagree; another source says 0.210 c/kWh" in remark for remark in remarks)
+    assert comparison_remarks(FINLAND, date(2027, 1, 1), english) == [english("footer.fees.market")]

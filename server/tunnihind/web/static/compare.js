@@ -40,7 +40,7 @@ function word(key, gaps = {}) {
 /** @type {Writer} */
 const writer = { number, word, data };
 
-const offerForm = find("[data-offer]");
+const offerForm = /** @type {HTMLFormElement} */ (find("[data-offer]"));
 const typicalForm = find("[data-typical]");
 
 /** @type {import("./meter_file.js").Table | null} */
@@ -278,6 +278,7 @@ typicalForm.addEventListener("submit", (event) => {
 });
 offerForm.addEventListener("submit", (event) => event.preventDefault());
 offerForm.addEventListener("change", () => {
+  if (!offerForm.reportValidity()) return;
   rememberSettings();
   run();
 });

@@ -63,7 +63,7 @@ export function monthsTable({ months, quarters }, names, writer) {
   const body = [...months].map(([month, bills]) => row(month, bills, quarters.get(month)?.spot));
   const [spot, ...others] = names.map((name) => word(name));
   const total = row(word("all"), totalOf(months.values()), undefined);
-  return [head([word("month"), "kWh", spot, word("quarter"), ...others]), element("tbody", body), element("tfoot", [total])];
+  return [head([word("month"), word("kwh"), spot, word("quarter"), ...others]), element("tbody", body), element("tfoot", [total])];
 }
 
 /** All months with all packages, for a spreadsheet: columns apart by tabs. @param {PackageBills[]} packages @param {Contract[]} names @param {Writer} writer */
@@ -77,7 +77,7 @@ export function copiedTable(packages, names, { word, data }) {
     });
     return [month, written(kwh), ...sums.map(written)];
   });
-  return [[word("month"), "kWh", ...titles], ...lines].map((cells) => cells.join("\t")).join("\n");
+  return [[word("month"), word("kwh"), ...titles], ...lines].map((cells) => cells.join("\t")).join("\n");
 }
 
 const SVG = "http://www.w3.org/2000/svg";
