@@ -314,7 +314,12 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             level_prices=lines.level_prices,
             cheap_hours=self.config_entry.options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS),
             hours_ahead=self.config_entry.options.get(CONF_HOURS_AHEAD, DEFAULT_HOURS_AHEAD),
-            outcomes=self.planner.update_outcomes(lines.buying, now, Sun(self.surplus_reader.surplus_kw, selling)),
+            outcomes=self.planner.update_outcomes(
+                lines.buying,
+                now,
+                Sun(self.surplus_reader.surplus_kw, selling),
+                usual_price=self.ledger.usual_price(lines.buying, now),
+            ),
             unknown_parts=tariff.charges(now).unknown_parts,
             price_scale=price_scale,
             household_scale=lines.household_scale,

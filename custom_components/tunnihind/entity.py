@@ -69,6 +69,7 @@ def _can_show_euros(values: PlanValues) -> bool:
 _ENTITY_CONDITIONS: Final[Mapping[str, Callable[[PlanValues], bool]]] = {
     "duration": lambda values: not form_has_energy(values) and not form_has_limit_instead_of_duration(values),
     **dict.fromkeys(("energy", "window_cost"), form_has_energy),
+    "energy_full": lambda values: form_has_energy(values) and _looks_for_cheapest(values),
     **dict.fromkeys(("window_saving", "window_chance"), _looks_for_cheapest),
     "last_saving": _saves_money,
     **dict.fromkeys(("saved_this_month", "saved_total", "cost_total"), _can_show_euros),

@@ -1,5 +1,6 @@
-"""Adds number entities to plans (duration, energy and price limit) and batteries (reserve and target)."""
+"""Adds number entities to plans (duration, energies and price limit) and batteries (reserve and target)."""
 
+from dataclasses import replace
 from typing import Final, override
 
 from homeassistant.components.number import NumberDeviceClass, NumberEntity, NumberEntityDescription, NumberMode
@@ -43,6 +44,7 @@ ENERGY_NUMBER: Final = NumberEntityDescription(
     native_step=0.1,
     mode=NumberMode.BOX,
 )
+ENERGY_FULL_NUMBER: Final = replace(ENERGY_NUMBER, key="energy_full", entity_registry_enabled_default=False)
 RESERVE_NUMBER, TARGET_NUMBER = (
     NumberEntityDescription(
         key=key,
@@ -68,7 +70,7 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the number entities of each plan and each battery."""
-    add_plan_entities(entry, async_add_entities, PlanNumber, [DURATION_NUMBER, ENERGY_NUMBER])
+    add_plan_entities(entry, async_add_entities, PlanNumber, [DURATION_NUMBER, ENERGY_NUMBER, ENERGY_FULL_NUMBER])
     add_plan_entities(entry, async_add_entities, PriceLimitNumber, [PRICE_LIMIT_NUMBER])
     add_plan_entities(entry, async_add_entities, PlanNumber, [RESERVE_NUMBER, TARGET_NUMBER], batteries_of)
 

@@ -55,6 +55,7 @@ _WALL_TIME: Final = vol.All(cv.time, lambda wall: wall.isoformat("seconds"))
 PLAN_FIELD_CHECKS: Final[Mapping[str, Any]] = {
     "duration": _LENGTH,
     "energy": vol.Any(None, finite_number),
+    "energy_full": vol.Any(None, finite_number),
     "power": vol.Any(None, finite_number),
     "min_piece": _LENGTH,
     "min_pause": _LENGTH,

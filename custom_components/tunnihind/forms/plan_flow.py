@@ -81,7 +81,7 @@ def _value_text(field: str, value: Any, unit: Unit, language: str, words: dict[s
         ),
         **dict.fromkeys(("earliest", "deadline"), lambda: str(value).removesuffix(":00")),
         **dict.fromkeys(("price_cap", "tolerance"), lambda: unit.price_text(value / _CENTS, language)),
-        "energy": lambda: f"{figure_in_language(f'{value:g}', language)} kWh",
+        **dict.fromkeys(("energy", "energy_full"), lambda: f"{figure_in_language(f'{value:g}', language)} kWh"),
         "power": lambda: f"{figure_in_language(f'{value:g}', language)} kW",
         **dict.fromkeys(("horizon", "starts"), lambda: words[f"component.{DOMAIN}.selector.{field}.options.{value}"]),
     }

@@ -47,6 +47,7 @@ from .fields import choice_field, count_field, foldable_section, number_field, p
 KIND: Final = "kind"
 DURATION: Final = "duration"
 ENERGY: Final = "energy"
+ENERGY_FULL: Final = "energy_full"
 POWER: Final = "power"
 PIECES_SECTION: Final = "pieces"
 SPLIT: Final = "split"
@@ -168,6 +169,8 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
             vol.Required(ENERGY): number_field(0, MAX_ENERGY_KWH, "kWh"),
             vol.Required(POWER): number_field(MIN_POWER_KW, MAX_POWER_KW, "kW"),
         }
+        if not form.kind.looks_for_high_prices:
+            amounts[vol.Optional(ENERGY_FULL)] = number_field(0, MAX_ENERGY_KWH, "kWh")
     elif not by_limit:
         amounts = {vol.Required(DURATION): _DURATION_FIELD}
     pieces: dict[vol.Marker, Any] = {
@@ -244,7 +247,7 @@ def shown_values(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) ->
     shown |= {key: unit.from_cents(shown[key]) for key in (PRICE_CAP, TOLERANCE) if key in shown}
     if SPLIT in shown:
         shown[SPLIT] = SPLIT if shown[SPLIT] else ONE_PIECE
-    above: dict[str, Any] = {key: shown[key] for key in (KIND, DURATION, ENERGY, POWER) if key in shown}
+    above: dict[str, Any] = {key: shown[key] for key in (KIND, DURATION, ENERGY, POWER, ENERGY_FULL) if key in shown}
     sections = {name: {key: shown[key] for key in keys if key in shown} for name, keys in _SECTIONS.items()}
     return {CONF_NAME: name, **above, **{name: fields for name, fields in sections.items() if fields}}
 
@@ -256,7 +259,7 @@ def plan_from_input(
 
     In the result, durations are in minutes, and prices are in c/kWh.
     """
-    typed = {key: user_input.get(key) for key in (DURATION, ENERGY, POWER)}
+    typed = {key: user_input.get(key) for key in (DURATION, ENERGY, POWER, ENERGY_FULL)}
     typed |= {key: user_input.get(name, {}).get(key) for name, keys in _SECTIONS.items() for key in keys}
     plan = {key: value for key, value in typed.items() if value is not None}
     plan |= {key: _minutes(plan[key]) for key in _LENGTHS if key in plan}

@@ -49,6 +49,7 @@ class Planner:
         self.begun_windows: dict[str, list[Window]] = {}
         self._later_windows: dict[str, tuple[Window, ...]] = {}
         self._sun = NO_SUN
+        self._usual_price: float | None = None
         # The settings with which each of `outcomes` was decided, apart from the time of the device's need.
         self._decided_with: dict[str, PlanSettings] = {}
 
@@ -101,19 +102,26 @@ class Planner:
         """Forget all decisions about the plans, and the windows that have begun."""
         self.outcomes, self.begun_windows = {}, {}
 
-    def update_outcomes(self, timeline: Timeline, now: int, sun: Sun = NO_SUN) -> Mapping[str, Outcome]:
+    def update_outcomes(
+        self, timeline: Timeline, now: int, sun: Sun = NO_SUN, *, usual_price: float | None = None
+    ) -> Mapping[str, Outcome]:
         """Decide about each plan in `settings` as of `now` (UTC seconds). Return the decisions, keyed by plan id.
 
-        `timeline` has the buying prices. What was said in the future, before the clock was set back, counts from `now`
-        on.
+        `timeline` has the buying prices. `usual_price` is the price in EUR/kWh up to which a device is charged until it
+        is full. What was said in the future, before the clock was set back, counts from `now` on.
         """
         ahead = {
-            plan_id: replace(plan, needed_since=_at_most(plan.needed_since, now), said_at=_at_most(plan.said_at, now))
+            plan_id: replace(
+                plan,
+                needed_since=_at_most(plan.needed_since, now),
+                full_since=_at_most(plan.full_since, now),
+                said_at=_at_most(plan.said_at, now),
+            )
             for plan_id, plan in self.plans.items()
-            if plan_id in self.settings and max(plan.needed_since or 0, plan.said_at or 0) > now
+            if plan_id in self.settings and max(plan.needed_since or 0, plan.full_since or 0, plan.said_at or 0) > now
         }
         self.replace_plans(ahead, now)
-        self._sun = sun
+        self._sun, self._usual_price = sun, usual_price
         self.outcomes = {plan: self._outcome_of(plan, timeline, now) for plan in self.settings}
         self.begun_windows = {
             plan: self._begun_windows_of(plan, outcome, now) for plan, outcome in self.outcomes.items()
@@ -143,7 +151,8 @@ class Planner:
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         if settings is None or not isinstance(outcome, Window):
             return None
-        return next_window(settings, self.prices_of(settings, timeline), outcome)
+        usual = replace(settings, usual_price=self._usual_price)
+        return next_window(usual, self.prices_of(settings, timeline), outcome)
 
     def status(self, plan: str, now: int) -> PlanStatus | None:
         """Return the plan's status at `now` (UTC seconds).
@@ -182,7 +191,7 @@ class Planner:
         last, settings = self.outcomes.get(plan_id), self.settings[plan_id]
         only_prices_changed = self._decided_with.get(plan_id) == _without_need(settings)
         self._decided_with[plan_id] = _without_need(settings)
-        prices = self.prices_of(settings, timeline)
+        settings, prices = replace(settings, usual_price=self._usual_price), self.prices_of(settings, timeline)
         if not self.plans[plan_id].enabled:
             return switched_off_outcome(prices, now, last)
         outcome = next_outcome(settings, prices, now, last, only_prices_changed=only_prices_changed)
@@ -204,5 +213,5 @@ def _at_most(instant: int | None, now: int) -> int | None:
 
 
 def _without_need(settings: PlanSettings) -> PlanSettings:
-    """Return the settings without the energy that the device needs. The length of this need stays in `duration_s`."""
-    return replace(settings, energy_kwh=None, needed_since=None)
+    """Return the settings without the energies that the device needs. The length of its need stays in `duration_s`."""
+    return replace(settings, energy_kwh=None, needed_since=None, full_kwh=None, full_since=None)

@@ -15,6 +15,7 @@ from .account import ACCOUNT_DECODER, ACCOUNT_ENCODER, Account
 from .battery_account import BATTERY_ACCOUNT_DECODER, BATTERY_ACCOUNT_ENCODER, BatteryAccount
 from .settled_prices import SettledPrices
 
+_USUAL_DAYS: Final = 7
 # A window's cost is compared with the cost of an immediate start, up to `MAX_DAYS` days before the window's end.
 _PRICES_KEPT_S: Final = (MAX_DAYS + 1) * 24 * HOUR_S
 
@@ -42,6 +43,15 @@ class Ledger:
     def account(self, plan: str) -> Account | None:
         """Return the account of a plan, or None if the plan has no account."""
         return self._accounts.get(plan)
+
+    def usual_price(self, timeline: Timeline, now: int) -> float | None:
+        """Return the median of the buying prices of the seven days before `now`, in EUR/kWh, as far as they are known.
+
+        `now` is in UTC seconds. The settled prices of `timeline` are added to the ledger. None means that no price of
+        these days is known.
+        """
+        self.prices.add_timeline(timeline)
+        return self.prices.median(now - _USUAL_DAYS * 24 * HOUR_S, now)
 
     def update(
         self, settings: Mapping[str, PlanSettings], outcomes: Mapping[str, Outcome], timeline: Timeline, now: int

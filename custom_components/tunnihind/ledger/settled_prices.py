@@ -1,6 +1,7 @@
 """The household's settled prices of the last days, kept even when the server's answer no longer contains them."""
 
 from collections.abc import Iterable, Mapping
+from statistics import median
 from typing import Any, Self
 
 from ..core.market import HOUR_S, SHORTEST_STEP_S, Market
@@ -49,6 +50,11 @@ class SettledPrices:
                 return None
             total += price * (min(quarter + SHORTEST_STEP_S, end) - max(quarter, start))
         return total / (end - start)
+
+    def median(self, start: int, end: int) -> float | None:
+        """Return the median of the known prices from `start` to `end` (UTC seconds), or None if none is known."""
+        known = [price for quarter, price in self._prices.items() if start <= quarter < end]
+        return median(known) if known else None
 
     def hours_without_price(self, start: int, end: int) -> set[int]:
         """Return the start of each hour that has an unknown price in [start, end)."""

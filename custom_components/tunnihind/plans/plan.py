@@ -45,6 +45,7 @@ from typing import Final, TypedDict
 from ..core.market import HOUR_S, QUARTER_S, rounded_price
 from ..prices.days import day_at
 from ..prices.timeline import Period, Timeline
+from .cheap_time import with_cheap_time
 from .outcome import NoWindow, NoWindowReason, Outcome, Window
 from .saving import Cost, seconds_by_period, window_cost, window_saving
 from .settings import Horizon, PlanKind, PlanSettings, Preference
@@ -290,7 +291,11 @@ def window_in_span(
     if pieces and ran_until < pieces[0][0] < ran_until + settings.min_pause_s:
         bounds = _bounds_after(settings, ran_until, ran_until + settings.min_pause_s, span.closes)
         pieces = _best_pieces(settings, timeline, bounds, span, ran_until)
-    if planned and _gain(settings, timeline, planned, pieces) < LEAST_GAIN:
+    if settings.full_kwh is not None:
+        if not pieces or pieces[0][0] != ran_until:
+            bounds = _bounds_after(settings, ran_until, max(bounds[0], ran_until + settings.min_pause_s), span.closes)
+        pieces = _filled(settings, timeline, bounds, pieces, round_up_to_quarter(settings.full_s))
+    if planned and _may_keep(settings, timeline, planned, pieces):
         pieces = tuple(planned)
     if pieces:
         return _window(settings, timeline, span, pieces, at_once=open_times(settings, *bounds)[0][0])
@@ -311,6 +316,61 @@ def _gain(settings: PlanSettings, timeline: Timeline, planned: Sequence[Piece], 
 
 def _power_kw(settings: PlanSettings) -> float:
     return settings.power_kw or _USUAL_POWER_KW
+
+
+def _may_keep(settings: PlanSettings, timeline: Timeline, planned: Sequence[Piece], pieces: Sequence[Piece]) -> bool:
+    """Return whether the `planned` pieces may stay, because the new `pieces` gain less than `LEAST_GAIN`.
+
+    The planned pieces must not have more time above the usual price.
+    """
+    if settings.full_kwh is not None and _unusual_s(settings, timeline, planned) > _unusual_s(
+        settings, timeline, pieces
+    ):
+        return False
+    return _gain(settings, timeline, planned, pieces) < LEAST_GAIN
+
+
+def _unusual_s(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece]) -> int:
+    """Return for how many seconds of the pieces the price is above the usual price."""
+    price_of, usual = _price_function(settings), settings.usual_price
+    seconds = seconds_by_period(timeline, pieces)
+    prices = {period: price_of(period) for period in seconds}
+    return sum(seconds[one] for one, price in prices.items() if price is None or usual is None or price > usual)
+
+
+def _filled(
+    settings: PlanSettings,
+    timeline: Timeline,
+    bounds: Piece,
+    pieces: tuple[Piece, ...],
+    full_s: int,
+    begun: Sequence[Piece] = (),
+) -> tuple[Piece, ...]:
+    """Return `pieces` with more time within `bounds` at or below the usual price, until they last `full_s` seconds.
+
+    `begun` are the window's earlier pieces. In one go, a device doesn't start again for the added time.
+    """
+    if settings.usual_price is None or full_s <= _length_s(pieces):
+        return pieces
+    is_split, most_pieces = settings.min_piece_s is not None, settings.most_pieces
+    left = None if most_pieces is None else max(most_pieces - len(begun), 0)
+    ran_until = begun[-1][1] if begun else None
+    one_go = len(pieces) - bool(pieces and pieces[0][0] == ran_until) if begun else 1
+    job = Job(
+        duration_s=full_s,
+        min_piece_s=min(settings.shortest_piece_s, full_s) if is_split else QUARTER_S,
+        min_pause_s=settings.min_pause_s,
+        most_pieces=left if is_split else one_go,
+    )
+    return with_cheap_time(
+        _open_timeline(settings, timeline, bounds),
+        bounds,
+        pieces,
+        job,
+        _price_function(settings),
+        settings.usual_price,
+        is_piece_running=bounds[0] == ran_until,
+    )
 
 
 def _price_sum(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece]) -> float:
@@ -414,11 +474,20 @@ def _with_need_met(settings: PlanSettings, timeline: Timeline, window: Window, n
     if not begun or now >= max(span.closes, window.span.closes):
         return window
     *earlier, (start, end) = begun
-    needed_until = max(end + _missing_s(settings, begun), window.kept_until)
+    needed_until = max(end + max(_missing_s(settings, begun), _full_missing_s(settings, begun)), window.kept_until)
     begun = (*earlier, (start, _early_end((start, end), max(settings.shortest_piece_s, needed_until - start), now)))
     missing_s = max(_missing_s(settings, begun), 0)
     ahead = window.pieces[len(begun) :]
     may_stay = _keep_to_limit(settings, timeline, ahead) and window.end <= span.closes
+    if settings.full_kwh is not None:
+        chosen = _rest(settings, timeline, window, begun, missing_s, (now, span.closes))
+        # If prices are lost for a while, nothing better than the chosen pieces is known.
+        if not may_stay or _length_s(chosen) >= min(missing_s, _length_s(ahead)):
+            bounds = _bounds_after(settings, begun[-1][1], now, span.closes)
+            filled = _filled(settings, timeline, bounds, chosen, _full_missing_s(settings, begun), begun)
+            ahead = ahead if may_stay and ahead and _may_keep(settings, timeline, ahead, filled) else filled
+        changed = replace(window, span=span, asked_s=_length_s(begun) + missing_s)
+        return _with_pieces(settings, timeline, changed, _joined_pieces(begun, ahead))
     has_changed = missing_s != window.asked_s - _length_s(begun) or span.closes != window.span.closes
     if not may_stay or has_changed or _length_s(ahead) < missing_s:
         chosen = _rest(settings, timeline, window, begun, missing_s, (now, span.closes))
@@ -540,9 +609,9 @@ def _bounds_of_pauses(settings: PlanSettings, ran_until: int, closes: int) -> _B
     return bounds
 
 
-def _ran_before_need_s(settings: PlanSettings, pieces: Sequence[Piece]) -> int:
-    """Return how long the pieces of a window ran before the device needed the plan's energy, in seconds."""
-    since = settings.needed_since or 0
+def _ran_before_s(since: int | None, pieces: Sequence[Piece]) -> int:
+    """Return how long the pieces of a window ran before the device needed an energy, in seconds."""
+    since = since or 0
     return sum(min(end, since) - start for start, end in pieces if start < since)
 
 
@@ -551,7 +620,14 @@ def _missing_s(settings: PlanSettings, pieces: Sequence[Piece]) -> int:
 
     If `pieces` are longer than the need, the result is negative.
     """
-    return round_up_to_quarter(_ran_before_need_s(settings, pieces) + settings.needed_s - _length_s(pieces))
+    ran_before_s = _ran_before_s(settings.needed_since, pieces)
+    return round_up_to_quarter(ran_before_s + settings.needed_s - _length_s(pieces))
+
+
+def _full_missing_s(settings: PlanSettings, pieces: Sequence[Piece]) -> int:
+    """Return how long the device must run after `pieces` until it is full, as `_missing_s` does."""
+    ran_before_s = _ran_before_s(settings.full_since, pieces)
+    return round_up_to_quarter(ran_before_s + settings.full_s - _length_s(pieces))
 
 
 def _with_pieces(settings: PlanSettings, timeline: Timeline, window: Window, pieces: tuple[Piece, ...]) -> Window:
@@ -651,6 +727,8 @@ def _best_pieces(
     price_of = _price_function(settings if with_price_limit else replace(settings, price_limit=None))
     if settings.kind.has_limit_instead_of_duration:
         return _all_pieces_within_limit(settings, timeline, bounds, price_of, is_piece_running=is_piece_running)
+    if settings.energy_kwh == 0:
+        return ()
     timeline = _open_timeline(settings, timeline, (span.opens, span.closes))
     found = (
         cheapest_pieces(timeline, bounds, job, price_of, span_opens=span.opens)
@@ -741,11 +819,17 @@ def _window(
 
 
 def _asked_kwh(settings: PlanSettings, pieces: Sequence[Piece]) -> float | None:
-    """Return the energy that the device should use in a window: what it used before its need, and the need."""
+    """Return the energy that the device should use in a window: what it used before its need, and the need.
+
+    If the window is longer, it is the energy of the whole window, but no more than until the device is full.
+    """
     if settings.energy_kwh is None or settings.power_kw is None:
         return None
-    ran_before_s = _ran_before_need_s(settings, pieces)
-    return round(ran_before_s / HOUR_S * settings.power_kw + settings.energy_kwh, _ENERGY_DECIMALS)
+    asked = _ran_before_s(settings.needed_since, pieces) / HOUR_S * settings.power_kw + settings.energy_kwh
+    if settings.full_kwh is not None:
+        full = _ran_before_s(settings.full_since, pieces) / HOUR_S * settings.power_kw + settings.full_kwh
+        asked = max(asked, min(full, _length_s(pieces) / HOUR_S * settings.power_kw))
+    return round(asked, _ENERGY_DECIMALS)
 
 
 def _missing_kwh(settings: PlanSettings, asked_kwh: float | None, pieces: Sequence[Piece]) -> float | None:
@@ -773,6 +857,9 @@ def _forecast_share(seconds: Counter[Period]) -> float:
 def _no_window_reason(settings: PlanSettings, timeline: Timeline, bounds: Piece, span: Span) -> NoWindowReason:
     if not _has_room(settings, *bounds):
         return NoWindowReason.TOO_LITTLE_TIME
+    if settings.energy_kwh == 0:  # only cheap time would count
+        known = _open_timeline(settings, timeline, bounds).periods_between(*bounds)
+        return NoWindowReason.ABOVE_CAP if settings.usual_price and known else NoWindowReason.NO_PRICES
     if settings.price_limit is not None and _best_pieces(settings, timeline, bounds, span, with_price_limit=False):
         return NoWindowReason.BELOW_CAP if settings.kind.looks_for_high_prices else NoWindowReason.ABOVE_CAP
     return NoWindowReason.NO_PRICES

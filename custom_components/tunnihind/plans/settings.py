@@ -108,6 +108,8 @@ class PlanSettings:
     `duration_s` is 0 if the device needs 0 kWh, or if the plan covers all hours below or above a price limit.
     `needed_since` is the instant (UTC seconds) at which the device needed `energy_kwh`. If `needed_since` is None, the
     device needs `energy_kwh` when a span opens.
+    `full_kwh` is the energy until the device is full, from `full_since` (UTC seconds) on. What it needs beyond
+    `energy_kwh`, it only gets at prices of at most `usual_price` (EUR/kWh), and nothing of it if either is None.
     `said_at` is the instant (UTC seconds) from which `starts` counts, see `steering`. It is None if this is not known.
     `min_piece_s` is the least length of a piece, or None if the plan runs in one piece. `shortest_piece_s` is the same,
     but a quarter of an hour if the plan runs in one piece, and it may be longer than a small `duration_s`. A piece that
@@ -130,6 +132,9 @@ class PlanSettings:
     energy_kwh: float | None = None
     power_kw: float | None = None
     needed_since: int | None = None
+    full_kwh: float | None = None
+    full_since: int | None = None
+    usual_price: float | None = None
     starts: Starts = Starts.NOW
     said_at: int | None = None
     min_piece_s: int | None = None
@@ -194,9 +199,14 @@ class PlanSettings:
         return _running_time_s(self.energy_kwh, self.power_kw)
 
     @property
+    def full_s(self) -> Fraction:
+        """The time in seconds in which the device uses `full_kwh`, not rounded."""
+        return _running_time_s(self.full_kwh or 0, self.power_kw) if self.power_kw else Fraction(0)
+
+    @property
     def needs_no_energy(self) -> bool:
-        """Return whether the plan's energy is given, and is 0 kWh."""
-        return self.energy_kwh == 0
+        """Return whether the plan's energy is given, and is 0 kWh, and the device is full."""
+        return self.energy_kwh == 0 and not self.full_kwh
 
 
 SETTINGS_OF_PIECES: Final = ("min_piece", "min_pause", "max_starts", "start_cost")
@@ -222,7 +232,7 @@ def form_looks_for_high_prices(form: Mapping[str, Any]) -> bool:
 
 
 def _settings_without_duration(data: Mapping[str, Any]) -> dict[str, Any]:
-    for field in ("duration", "energy", "power", "max_pause", "max_starts", "start_cost", "tolerance"):
+    for field in ("duration", "energy", "energy_full", "power", "max_pause", "max_starts", "start_cost", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
     if data.get("price_cap") is None:
@@ -238,7 +248,10 @@ def _settings_without_duration(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _settings_with_duration(data: Mapping[str, Any]) -> dict[str, Any]:
     energy = _number(data, "energy", 0, MAX_ENERGY_KWH)
+    full = _number(data, "energy_full", 0, MAX_ENERGY_KWH)
     power = _number(data, "power", MIN_POWER_KW, MAX_POWER_KW)
+    if full is not None and (energy is None or form_looks_for_high_prices(data)):
+        raise PlanError("energy_full", "full_without_energy")
     if energy is None and power is not None:
         raise PlanError("energy", "energy_needed")
     if energy is not None and power is None:
@@ -252,6 +265,7 @@ def _settings_with_duration(data: Mapping[str, Any]) -> dict[str, Any]:
         "duration_s": duration_s,
         "energy_kwh": energy,
         "power_kw": power,
+        "full_kwh": full,
         **pieces,
         "max_pause_s": _longest_pause_s(data, pieces.get("min_pause_s", 0)),
         "tolerance": _euros(data, "tolerance", MAX_TOLERANCE_CENTS),

@@ -5,8 +5,9 @@ form is saved again. A restart of Home Assistant doesn't end a change. The form 
 saving the form does not change the switch.
 
 The energy of a plan has a date: the device needs this energy from then on. The date is the time at which the plan was
-made, until somebody changes the energy. If an automation names the time of the reading from which it computed the
-energy, this time is the date, so the same energy with a newer reading is a new need.
+made, until somebody changes the energy. The energy until the device is full has a date of its own in the same way. If
+an automation names the time of the reading from which it computed the energy, this time is the date, so the same energy
+with a newer reading is a new need.
 
 If a plan starts with the next whole period, the periods that began before a certain time don't count. This is the time
 at which the plan was made, somebody said `starts`, or a need appeared where there was none. A newer reading of a need
@@ -25,6 +26,7 @@ from .spans import longest_open_time_s
 
 NO_CHANGED_VALUES: Final[Mapping[str, Any]] = MappingProxyType({})
 _MINUTE_S: Final = 60
+_ENERGIES: Final = ("energy", "energy_full")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,17 +85,18 @@ class Steered(ABC):
 class SteeredPlan(Steered):
     """A plan with its changes.
 
-    `needed_since` is the date of the plan's energy, and `said_at` the time from which `starts` counts, both in UTC
-    seconds (see the module's docstring).
+    `needed_since` is the date of the plan's energy, `full_since` that of the energy until the device is full, and
+    `said_at` the time from which `starts` counts, all in UTC seconds (see the module's docstring).
     """
 
     needed_since: int | None = None
+    full_since: int | None = None
     said_at: int | None = None
 
     @classmethod
     def made(cls, form: Mapping[str, Any], now: int) -> SteeredPlan:
         """Return a plan that was just made, at `now` (UTC seconds)."""
-        return cls(form, needed_since=now, said_at=now)
+        return cls(form, needed_since=now, full_since=now, said_at=now)
 
     def settings(self, zone: Market = ESTONIA) -> PlanSettings:
         """Return the settings after all changes, for a plan in `zone`.
@@ -101,7 +104,7 @@ class SteeredPlan(Steered):
         Raises the errors of `PlanSettings.from_mapping`.
         """
         settings = PlanSettings.from_mapping(self.current_values, zone)
-        return replace(settings, needed_since=self.needed_since, said_at=self.said_at)
+        return replace(settings, needed_since=self.needed_since, full_since=self.full_since, said_at=self.said_at)
 
     @override
     def with_change(self, change: PlanChange, now: int) -> SteeredPlan:
@@ -117,15 +120,23 @@ class SteeredPlan(Steered):
         - `must_fit` is true, and the set or cleared fields leave the plan too little time to run.
         """
         changed = self.with_values(change)
-        if change.energy_read_at is not None and change.values.get("energy") is None:
+        if change.energy_read_at is not None and all(change.values.get(name) is None for name in _ENERGIES):
             raise PlanError("energy", "reading_without_energy")
         read_at = now if change.energy_read_at is None else min(change.energy_read_at, now)
-        has_newer_reading = change.energy_read_at is not None and read_at > (self.needed_since or 0)
-        if has_newer_reading or changed.current_values.get("energy") != self.current_values.get("energy"):
-            changed = replace(changed, needed_since=read_at)
+
+        def date_of(energy: str, before: int | None) -> int | None:
+            has_reading = change.energy_read_at is not None and change.values.get(energy) is not None
+            has_changed = changed.current_values.get(energy) != self.current_values.get(energy)
+            return read_at if has_changed or (has_reading and read_at > (before or 0)) else before
+
+        changed = replace(
+            changed,
+            needed_since=date_of("energy", self.needed_since),
+            full_since=date_of("energy_full", self.full_since),
+        )
         if "starts" in change.values or changed.current_values.get("starts") != self.current_values.get("starts"):
             changed = replace(changed, said_at=now)
-        elif changed.current_values.get("energy") and not self.current_values.get("energy"):
+        elif _needs_energy(changed.current_values) and not _needs_energy(self.current_values):
             changed = replace(changed, said_at=read_at)
         settings = changed.settings()
         if (
@@ -146,21 +157,27 @@ class SteeredPlan(Steered):
     def with_form(self, form: Mapping[str, Any], now: int) -> SteeredPlan:
         """Return the plan with the new form `form`, saved at `now` (UTC seconds).
 
-        If `form` differs from the old form, all changed values are dropped. If the form's energy differs, it is needed
-        from `now` on. If its energy or `starts` differs, `starts` counts from `now` on. The plan's switch stays as it
-        is.
+        If `form` differs from the old form, all changed values are dropped. If one of the form's energies differs, it
+        is needed from `now` on. If an energy or `starts` differs, `starts` counts from `now` on. The plan's switch
+        stays as it is.
         """
         if form == self.form:
             return self
         is_new_need = form.get("energy") != self.form.get("energy")
-        is_said = is_new_need or form.get("starts") != self.form.get("starts")
+        is_new_full = form.get("energy_full") != self.form.get("energy_full")
+        is_said = is_new_need or is_new_full or form.get("starts") != self.form.get("starts")
         return replace(
             self,
             form=form,
             changes={},
             needed_since=now if is_new_need else self.needed_since,
+            full_since=now if is_new_full else self.full_since,
             said_at=now if is_said else self.said_at,
         )
+
+
+def _needs_energy(values: Mapping[str, Any]) -> bool:
+    return any(values.get(name) for name in _ENERGIES)
 
 
 def _check_window_fits_span(settings: PlanSettings) -> None:

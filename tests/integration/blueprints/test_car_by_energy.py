@@ -59,6 +59,26 @@ async def test_the_plan_has_the_time_that_the_car_needs(home: Home, percent: flo
     assert float(home.state("number", "energy", PLAN_ID).state) == pytest.approx(max(0, 80 - percent))
 
 
+async def test_the_car_is_filled_beyond_its_need_while_it_is_cheap(home: Home, switchings: list[Switching]) -> None:
+    await charged_to(home, 70)
+    await use(home, "charge_car_by_energy", inputs(home, full=95))
+    await charged_to(home, 71)
+    assert home.entry.runtime_data.planner.plans[PLAN_ID].changes == {"energy": 9.0, "energy_full": 24.0}
+    await home.at(NOON + 2 * HOUR_S)
+    await charged_to(home, 91)
+    assert switchings == [("on", NOON)]
+    await home.at(NOON + 2 * HOUR_S + QUARTER_S)
+    await charged_to(home, 95)
+    assert switchings == [("on", NOON), ("off", NOON + 2 * HOUR_S + QUARTER_S)]
+
+
+@pytest.mark.parametrize("full", [50, 80])
+async def test_a_car_that_need_not_be_filled_has_only_its_need(home: Home, full: int) -> None:
+    await use(home, "charge_car_by_energy", inputs(home, full=full))
+    await charged_to(home, 71)
+    assert home.entry.runtime_data.planner.plans[PLAN_ID].changes == {"energy": 9.0}
+
+
 async def test_the_car_charges_in_the_window_until_it_has_enough(home: Home, switchings: list[Switching]) -> None:
     await charged_to(home, 50)
     await use(home, "charge_car_by_energy", inputs(home))

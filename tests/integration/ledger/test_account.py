@@ -421,6 +421,16 @@ def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
     assert SettledPrices.from_dict({}, ESTONIA).mean(NIGHT, NIGHT + 1) is None
 
 
+def test_the_usual_price_is_the_median_of_the_known_prices_of_seven_days() -> None:
+    ledger = Ledger(ESTONIA)
+    now = NIGHT + 20 * DAY_S
+    assert ledger.usual_price(line([]), now) is None
+    days = line(settled(now - 8 * DAY_S, [cents / 100 for cents in range(1, 9) for _ in range(24)]))
+    assert ledger.usual_price(days, now) == 0.05
+    assert ledger.usual_price(days, now - DAY_S) == 0.04
+    assert ledger.usual_price(days, now + 3 * DAY_S) == pytest.approx(0.065)
+
+
 def test_a_window_that_never_began_keeps_no_prices() -> None:
     life = Life(BOILER, NIGHT)
     life.tick()

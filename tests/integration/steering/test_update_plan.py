@@ -76,6 +76,18 @@ async def test_the_same_energy_with_a_newer_reading_is_a_new_need(make_home: Mak
         await update(home, energy_read_at="2026-01-14T01:30:00+02:00")
 
 
+async def test_a_car_is_filled_while_electricity_costs_no_more_than_usual(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00", price_of=cheap_from_one_to_four)
+    await home.hass.config.async_set_time_zone("Europe/Tallinn")
+    await home.add(plans={PLAN_ID: {**BY_ENERGY, "deadline": "07:00:00"}})
+    await update(home, energy=4, energy_full=12)
+    assert pieces(home) == [(at(1), at(4))]
+    await update(home, energy_full=6)
+    assert pieces(home) == [(at(1), at(2.5))]
+    await update(home, energy_full=None)
+    assert pieces(home) == [(at(1), at(2))]
+
+
 async def test_a_plan_can_be_put_off_to_the_next_whole_period(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00", price_of=cheap_from_one_to_four)
     await home.hass.config.async_set_time_zone("Europe/Tallinn")
