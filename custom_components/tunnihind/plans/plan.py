@@ -361,6 +361,7 @@ def _filled(
         min_piece_s=min(settings.shortest_piece_s, full_s) if is_split else QUARTER_S,
         min_pause_s=settings.min_pause_s,
         most_pieces=left if is_split else one_go,
+        start_cost=settings.start_cost / _power_kw(settings),
     )
     return with_cheap_time(
         _open_timeline(settings, timeline, bounds),
