@@ -112,7 +112,9 @@ def test_every_answer_of_the_price_resources_is_described(document: dict[str, An
 
 def test_every_path_but_the_pages_and_metrics_is_described(server: RunningServer, document: dict[str, Any]) -> None:
     served = {resource.canonical for resource in server.runner.app.router.resources()}
-    assert served - set(document["paths"]) == {"/", "/accuracy", "/docs", "/static/{digest}/{name}", "/metrics"}
+    assert served - set(document["paths"]) == {
+        *("/", "/accuracy", "/compare", "/docs", "/static/{digest}/{name}", "/metrics")
+    }
     assert set(document["paths"]) <= served
 
 

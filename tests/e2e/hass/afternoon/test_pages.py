@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.hass.pages import device_pages, opened, owner_s_browser
 from tests.support.hass.real_home import RealHome
+from tests.support.machine.processes import until
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -30,6 +31,14 @@ async def test_the_integration_has_its_own_mark(real_home: RealHome) -> None:
 
 
 async def test_a_plan_that_was_just_changed_is_so_after_a_power_cut(real_home: RealHome) -> None:
+    entry_id = (await real_home.entry())["entry_id"]
+    registry = real_home.hass.process.folder / ".storage/core.entity_registry"
+
+    async def are_entities_saved() -> bool:
+        return registry.exists() and entry_id in registry.read_text()
+
+    # Home Assistant saves its registries ten seconds late, and an earlier test may just have added the entry.
+    assert await until(are_entities_saved)
     window, switch = [await real_home.entity(key) for key in ("window", "enabled")]
     await real_home.hass.call("tunnihind.update_plan", entity_id=window, enabled=False)
     await real_home.hass.process.kill()
