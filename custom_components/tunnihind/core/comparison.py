@@ -12,6 +12,8 @@ from .market import HOUR_S, Market
 from .rates import FEE_RATES, Package, Part
 from .tariff import Charges, Tariff, TariffRow
 
+NO_PACKAGE: Final = "none"
+"""Stands for a comparison without fees, where others have the name of a network package."""
 _ALL_FEES: Final = frozenset({Part.NETWORK, *FEE_RATES})
 
 

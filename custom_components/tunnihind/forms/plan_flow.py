@@ -21,6 +21,7 @@ from ..const import DOMAIN, SUBENTRY_PLAN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..core.market import ESTONIA, Market
 from ..household.planner import plans_of
+from ..plans.outcome import Window
 from ..plans.steering import SteeredPlan
 from ..prices.units import Unit, figure_in_language, unit_of
 from ..prices.zones import country_name, id_suffix
@@ -159,8 +160,9 @@ class PlanFlow(ConfigSubentryFlow):
             if saved.enabled:
                 last = prices.outcomes.get(plan_id)
                 settings = saved.settings(coordinator.zone)
-                timeline = coordinator.planner.prices_of(settings, prices.timeline)
-                notes += await notes_on_start(self.hass, settings, prices, timeline, now, self._unit, language, last)
+                outcome = coordinator.planner.outcome_with(settings, prices.timeline, now, last)
+                if not (isinstance(last, Window) and last.has_started_by(now)):
+                    notes += await notes_on_start(self.hass, settings, outcome, prices, now, self._unit, language)
         return "".join(f"\n\n{note}" for note in notes if note)
 
     def _plan_with_changes(self) -> SteeredPlan | None:

@@ -10,9 +10,7 @@ from ..const import DOMAIN
 from ..core.market import QUARTER_S
 from ..household.prices_now import PricesNow
 from ..plans.outcome import Outcome, Window
-from ..plans.plan import next_outcome
 from ..plans.settings import PlanSettings
-from ..prices.timeline import Timeline
 from ..prices.units import Unit, figure_in_language
 
 # The notes are beside the text that appears when a plan is saved.
@@ -35,24 +33,17 @@ async def note_on_limit(hass: HomeAssistant, cents: float | None, language: str)
 async def notes_on_start(
     hass: HomeAssistant,
     settings: PlanSettings,
+    outcome: Outcome,
     prices: PricesNow,
-    timeline: Timeline,
     now: int,
     unit: Unit,
     language: str,
-    last: Outcome | None = None,
 ) -> list[str]:
-    """Return notes in `language` if the plan starts within a quarter-hour, shortened or at an unusually high price.
+    """Return notes in `language` if a plan starts within a quarter-hour, shortened or at an unusually high price.
 
-    `timeline` has the prices that count for the plan. `now` is in UTC seconds. `last` is the last decision about the
-    plan. A window that has begun already has no notes.
+    `outcome` is the decision about the plan. `now` is in UTC seconds.
     """
-    outcome = next_outcome(settings, timeline, now, last)
-    if (
-        not isinstance(outcome, Window)
-        or outcome.start >= now + QUARTER_S
-        or (isinstance(last, Window) and last.has_started_by(now))
-    ):
+    if not isinstance(outcome, Window) or outcome.start >= now + QUARTER_S:
         return []
     words = await async_get_translations(hass, language, "config_subentries", {DOMAIN})
     figures = {

@@ -133,9 +133,21 @@ class Planner:
         }
         return self.outcomes
 
-    def prices_of(self, settings: PlanSettings, timeline: Timeline) -> Timeline:
-        """Return the prices that count for a plan: the buying prices in `timeline`, with the sun known last."""
-        return prices_with_sun(settings, timeline, self._sun)
+    def outcome_with(
+        self,
+        settings: PlanSettings,
+        timeline: Timeline,
+        now: int,
+        last: Outcome | None,
+        *,
+        only_prices_changed: bool = False,
+    ) -> Outcome:
+        """Decide about a plan as `next_outcome` does, with the sun and the usual price known last."""
+        settings, prices = self._counting(settings, timeline)
+        outcome = next_outcome(settings, prices, now, last, only_prices_changed=only_prices_changed)
+        if not isinstance(outcome, Window):
+            return outcome
+        return replace(outcome, sun_kwh=sun_kwh(settings, outcome.pieces, outcome.asked_kwh, self._sun))
 
     def windows(self, plan: str) -> list[Window]:
         """Return the plan's windows of the last two weeks, its running window, and its known future windows.
@@ -151,8 +163,7 @@ class Planner:
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         if settings is None or not isinstance(outcome, Window):
             return None
-        usual = replace(settings, usual_price=self._usual_price)
-        return next_window(usual, self.prices_of(settings, timeline), outcome)
+        return next_window(*self._counting(settings, timeline), outcome)
 
     def status(self, plan: str, now: int) -> PlanStatus | None:
         """Return the plan's status at `now` (UTC seconds).
@@ -191,13 +202,14 @@ class Planner:
         last, settings = self.outcomes.get(plan_id), self.settings[plan_id]
         only_prices_changed = self._decided_with.get(plan_id) == _without_need(settings)
         self._decided_with[plan_id] = _without_need(settings)
-        settings, prices = replace(settings, usual_price=self._usual_price), self.prices_of(settings, timeline)
-        if not self.plans[plan_id].enabled:
-            return switched_off_outcome(prices, now, last)
-        outcome = next_outcome(settings, prices, now, last, only_prices_changed=only_prices_changed)
-        if not isinstance(outcome, Window):
-            return outcome
-        return replace(outcome, sun_kwh=sun_kwh(settings, outcome.pieces, outcome.asked_kwh, self._sun))
+        if self.plans[plan_id].enabled:
+            return self.outcome_with(settings, timeline, now, last, only_prices_changed=only_prices_changed)
+        _, prices = self._counting(settings, timeline)
+        return switched_off_outcome(prices, now, last)
+
+    def _counting(self, settings: PlanSettings, timeline: Timeline) -> tuple[PlanSettings, Timeline]:
+        """Return a plan's settings with the usual price, and the buying prices in `timeline` with the sun."""
+        return replace(settings, usual_price=self._usual_price), prices_with_sun(settings, timeline, self._sun)
 
     def _begun_windows_of(self, plan: str, outcome: Outcome, now: int) -> list[Window]:
         newest = outcome if isinstance(outcome, Window) and outcome.locked else outcome.last_run

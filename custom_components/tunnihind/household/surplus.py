@@ -11,11 +11,13 @@ from ..battery.settings import BatterySettings
 from ..client.clock import EntryClock
 from ..const import LOGGER
 from ..core.market import DAY_S, QUARTER_S, Market, floor_hour
+from ..plans.settings import MAX_DAYS
 from .home_energy import HomeEnergyReader, NotKnown
 
-# Plans look for windows in the next 8 days, and a window lasts at most 3 days.
+# No price is known further ahead: the forecast covers 7 days after the published prices.
 _AHEAD_S: Final = 9 * DAY_S
-_KEPT_S: Final = 4 * DAY_S
+# A window that runs began at most `MAX_DAYS` days ago, and an hour more if the clock changes in autumn.
+_KEPT_S: Final = (MAX_DAYS + 1) * DAY_S
 
 
 class SurplusReader:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from tunnihind.api.served_data import ServedSeries
 from tunnihind.cli.options import STORE_OPTIONS, ZONE_OPTIONS, NumberType, option, with_settings
-from tunnihind.core.comparison import Bills, Comparison, Offer, compare_contracts, fees_today
+from tunnihind.core.comparison import NO_PACKAGE, Bills, Comparison, Offer, compare_contracts, fees_today
 from tunnihind.core.market import DAY_S, HOUR_S, QUARTER_S, rounded_market_price
 from tunnihind.core.rates import NETWORK_RATES, Package, rate_table_of
 from tunnihind.files.use_file import read_use
@@ -19,7 +19,6 @@ from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 
 _CENTS: Final = 100
-_NO_PACKAGE: Final = "none"
 _BILLED_BY: Final = {"hour": HOUR_S, "quarter": QUARTER_S}
 
 
@@ -27,8 +26,8 @@ _BILLED_BY: Final = {"hour": HOUR_S, "quarter": QUARTER_S}
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @option(
     "package",
-    type=click.Choice([_NO_PACKAGE, *(package.value for package in NETWORK_RATES)]),
-    default=_NO_PACKAGE,
+    type=click.Choice([NO_PACKAGE, *(package.value for package in NETWORK_RATES)]),
+    default=NO_PACKAGE,
     show_default=True,
     help="Network package. It adds the network, balancing and state fees to both prices.",
 )
@@ -66,7 +65,7 @@ def compare(
     in euros with VAT. A month that lacks a market price is left out.
     """
     market = settings.market
-    if package != _NO_PACKAGE and not rate_table_of(market).packages:
+    if package != NO_PACKAGE and not rate_table_of(market).packages:
         raise click.UsageError(f"--package: the network packages are Estonian; zone {market.zone} has none")
     use = read_use(file, market)
     step_s = _BILLED_BY[billed_by]
@@ -81,7 +80,7 @@ def compare(
         {ts: rounded_market_price(price) for ts, price in served.settled.items()},
         fees_today(
             market,
-            Package.OWN if package == _NO_PACKAGE else Package(package),
+            Package.OWN if package == NO_PACKAGE else Package(package),
             market.local_time(time.time()).date(),
         ),
         Offer(margin=margin / _CENTS, fixed=None if fixed is None else fixed / _CENTS),

@@ -4,15 +4,14 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from tunnihind.api.history import FIRST_MONTH
-from tunnihind.core.comparison import fees_today
+from tunnihind.core.comparison import NO_PACKAGE, fees_today
 from tunnihind.core.market import QUARTERS_SINCE, Market
 from tunnihind.core.network_clock import DAY_AND_NIGHT, WITH_PEAKS, NetworkRatePeriod, RateClock
 from tunnihind.core.public_holidays import is_holiday
-from tunnihind.core.rates import FEE_RATES, NETWORK_RATES, NetworkRates, Package, Part, nearest_rate, rate_table_of
-from tunnihind.web.household import NEWEST_RATES_READ_SINCE, PRICE_LIST_SINCE, unknown_rate_remarks
+from tunnihind.core.rates import NETWORK_RATES, NetworkRates, Package, Part, nearest_rate, rate_table_of
+from tunnihind.web.household import rate_remarks
 from tunnihind.web.texts import Texts
 
-NO_PACKAGE: Final = "none"
 _CENTS: Final = 100
 
 
@@ -41,16 +40,12 @@ def comparison_remarks(zone: Market, today: date, texts: Texts) -> list[str]:
     unit = texts.comparison_texts()["cents"]
     return [
         texts("compare.honest.fees"),
-        texts(
-            "household.rates",
-            since=texts.full_date(PRICE_LIST_SINCE),
-            read=texts.full_date(NEWEST_RATES_READ_SINCE),
-        ),
-        *unknown_rate_remarks(fees_today(zone, Package.VORK_1, today), [today], texts),
-        *(
-            texts("household.disputed", part=texts(f"part.{fee}"), rate=f"{texts.number(other, 3)} {unit}")
-            for fee, entries in FEE_RATES.items()
-            if (other := nearest_rate(entries, today).rate_of_other_source) is not None
+        *rate_remarks(
+            fees_today(zone, Package.VORK_1, today),
+            [today],
+            today,
+            texts,
+            lambda cents: f"{texts.number(cents, 3)} {unit}",
         ),
     ]
 

@@ -1,7 +1,7 @@
 """Lists the parts of a household's price, and makes remarks on the rates."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -11,10 +11,10 @@ from tunnihind.core.tariff import Tariff
 from tunnihind.web.display import EUR_MWH_PER_CENT_KWH, Display, PricedPeriod
 from tunnihind.web.texts import Texts
 
-PRICE_LIST_SINCE: Final = max(entries[-1].since for entries in NETWORK_RATES.values())
+_PRICE_LIST_SINCE: Final = max(entries[-1].since for entries in NETWORK_RATES.values())
 """The day from which the newest network rates hold."""
 
-NEWEST_RATES_READ_SINCE: Final = min(
+_NEWEST_RATES_READ_SINCE: Final = min(
     entries[-1].source_read_on for entries in (*NETWORK_RATES.values(), *FEE_RATES.values())
 )
 """The newest rates of the table were read from their sources on this day or later."""
@@ -84,17 +84,27 @@ def _amount_text(cents: float, display: Display) -> str:
 
 
 def _rate_remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: Display) -> Iterator[str]:
-    texts = display.texts
     if display.fee_kind == "own":
         return
-    yield texts(
-        "household.rates", since=texts.full_date(PRICE_LIST_SINCE), read=texts.full_date(NEWEST_RATES_READ_SINCE)
-    )
     days = sorted({_zone_day(period.ts, display) for period in shown})
+    today = _zone_day(now, display)
+    yield from rate_remarks(tariff, days, today, display.texts, lambda cents: _amount_text(cents, display))
+
+
+def rate_remarks(
+    tariff: Tariff, days: Iterable[date], today: date, texts: Texts, amount_text: Callable[[float], str]
+) -> Iterator[str]:
+    """Yield remarks on the rates of a network package: how old they are, which are unknown on a day, which in doubt.
+
+    `amount_text` writes an amount in c/kWh.
+    """
+    yield texts(
+        "household.rates", since=texts.full_date(_PRICE_LIST_SINCE), read=texts.full_date(_NEWEST_RATES_READ_SINCE)
+    )
     yield from unknown_rate_remarks(tariff, days, texts)
     for fee, entries in FEE_RATES.items():
-        if (other := nearest_rate(entries, _zone_day(now, display)).rate_of_other_source) is not None:
-            yield texts("household.disputed", part=texts(f"part.{fee}"), rate=_amount_text(other, display))
+        if (other := nearest_rate(entries, today).rate_of_other_source) is not None:
+            yield texts("household.disputed", part=texts(f"part.{fee}"), rate=amount_text(other))
 
 
 def unknown_rate_remarks(tariff: Tariff, days: Iterable[date], texts: Texts) -> Iterator[str]:

@@ -29,11 +29,12 @@ async def evening(make_home: MakeHome) -> Home:
 
 
 async def notes_of_new_plan(home: Home, kind: str = "cheapest", **fields: Any) -> str:  # noqa: ANN401  any field
-    """Add a plan, and return what the form says after it is added."""
+    """Add a plan, and return what the form says after it is added. Fields that are None stay empty."""
     flows = home.hass.config_entries.subentries
     form = await flows.async_init((home.entry.entry_id, "plan"), context={"source": "user"})
     form = await flows.async_configure(form["flow_id"], {"kind": kind})
-    result = await flows.async_configure(form["flow_id"], {**PLAN, **fields})
+    typed = {key: value for key, value in {**PLAN, **fields}.items() if value is not None}
+    result = await flows.async_configure(form["flow_id"], typed)
     assert result["type"] is FlowResultType.CREATE_ENTRY
     await home.settle()
     return (result["description_placeholders"] or {})["notes"].strip()
@@ -48,6 +49,12 @@ async def test_a_new_plan_says_that_it_starts_at_once_shortened_and_expensive(ev
     ]
     new = next(plan for plan in evening.entry.subentries if plan != PLAN_ID)
     assert evening.state("binary_sensor", "window", new).attributes["pieces"][0]["start"][11:16] == "22:15"
+
+
+async def test_a_new_plan_says_until_when_it_fills_a_car(evening: Home) -> None:
+    car = {"energy": 1, "power": 2, "energy_full": 3, "pieces": {"split": "split", "min_piece": {"minutes": 15}}}
+    notes = await notes_of_new_plan(evening, "cheapest_by_energy", duration=None, **car)
+    assert notes.startswith("The plan starts at once: 22:15–23:45, for 12.40 c/kWh on average.")
 
 
 async def test_a_new_plan_that_starts_later_or_in_full_at_a_low_price_says_nothing(make_home: MakeHome) -> None:

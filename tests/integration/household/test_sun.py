@@ -146,6 +146,16 @@ async def test_a_running_window_still_shows_the_sun_of_its_past_hours(hass: Home
     assert planned(roof)[1]["sun_energy"] == 8
 
 
+async def test_the_sun_of_a_week_is_kept_for_a_window_of_a_week(hass: HomeAssistant, roof: Home) -> None:
+    forecast_sun(hass, SUNNY)
+    await roof.add(plans={PLAN_ID: CAR})
+    reader = roof.entry.runtime_data.surplus_reader
+    of_window, too_old = NOON - 7 * DAY_S, NOON - 10 * DAY_S
+    reader.surplus_kw = {of_window: 1.0, too_old: 1.0, **reader.surplus_kw}
+    await roof.at(roof.now + HOUR_S // 4)
+    assert reader.surplus_kw == {of_window: 1.0, **dict.fromkeys(SUNNY, 4.0)}
+
+
 async def test_the_sources_of_a_battery_count_for_devices_too(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T15:00:00+02:00", PUBLISHED_TOMORROW)
     charge(hass, 50)

@@ -10,10 +10,10 @@ import pytest
 
 from tests.support.household.compared_homes import COMPARED_HOMES, TODAY, ComparedHome
 from tests.support.machine.node import STATIC, run_module
-from tunnihind.core.comparison import Bills, Comparison, Offer, compare_contracts, fees_today
+from tunnihind.core.comparison import NO_PACKAGE, Bills, Comparison, Offer, compare_contracts, fees_today
 from tunnihind.core.market import ESTONIA, FINLAND, HOUR_S
 from tunnihind.core.rates import Package
-from tunnihind.web.comparison_page import NO_PACKAGE, comparison_rates, comparison_remarks
+from tunnihind.web.comparison_page import comparison_rates, comparison_remarks
 from tunnihind.web.texts import texts_in
 
 ALL = Offer(margin=0.005, spot_monthly=1.0, fixed=0.1, fixed_monthly=2.0, cap=0.15)

@@ -71,7 +71,7 @@ export function compareContracts(use, prices, rates, packageName, offer) {
       months.set(month, bills);
       const fees = feesAt(ts);
       const used = (kwh * part) / use.step;
-      const spot = (offer.zeroBelow ? Math.max(eurMwh, 0) : eurMwh) / 1000 + offer.margin;
+      const spot = spotPrice(eurMwh, offer);
       bills.kwh += used;
       bills.spot += used * (spot * gross + fees);
       if (bills.fixed !== null && bills.half !== null && offer.fixed !== null) {
@@ -84,6 +84,9 @@ export function compareContracts(use, prices, rates, packageName, offer) {
   for (const left of unpriced) months.delete(left);
   return { months, unpriced: [...unpriced].sort() };
 }
+
+/** The market price with the margin, in EUR/kWh without VAT. @param {number} eurMwh @param {Offer} offer */
+const spotPrice = (eurMwh, { zeroBelow, margin }) => (zeroBelow ? Math.max(eurMwh, 0) : eurMwh) / 1000 + margin;
 
 /** @param {Offer} offer @param {number} gross @returns {Bills} */
 function monthlyFees({ spotMonthly, fixed, fixedMonthly, cap }, gross) {
@@ -137,8 +140,7 @@ export function timingOf(use, prices, rates, packageName, offer) {
     for (let ts = midnight; ts + utcOffset(ts) < (day + 1) * DAY_S; ts += HOUR_S) {
       const eurMwh = prices.byStart.get(ts);
       if (eurMwh === undefined) continue;
-      const market = (offer.zeroBelow ? Math.max(eurMwh, 0) : eurMwh) / 1000;
-      priced.push({ price: (market + offer.margin) * (1 + rates.vat) + feesAt(ts), kwh: hours.get(ts) ?? 0 });
+      priced.push({ price: spotPrice(eurMwh, offer) * (1 + rates.vat) + feesAt(ts), kwh: hours.get(ts) ?? 0 });
     }
     if (!priced.length) continue;
     priced.sort((one, other) => one.price - other.price);
