@@ -79,7 +79,9 @@ def test_both_actions_run_at_every_change_and_daily_with_no_check_left_out() -> 
     validation = workflow("validate")
     # YAML reads the key `on` as true.
     assert {"push", "pull_request", "schedule", "workflow_dispatch"} == validation[True].keys()
-    used = {step["uses"].split("@")[0]: step.get("with") for job in validation["jobs"].values() for step in job["steps"]}
+    used = {
+        step["uses"].split("@")[0]: step.get("with") for job in validation["jobs"].values() for step in job["steps"]
+    }
     assert used["hacs/action"] == {"category": "integration"}
     assert "home-assistant/actions/hassfest" in used
     assert not any("if" in job or "continue-on-error" in job for job in validation["jobs"].values())
@@ -94,7 +96,7 @@ def test_a_release_has_the_archive_that_hacs_downloads() -> None:
     [publishing] = [place for place, run in enumerate(runs) if run.startswith("gh release create ")]
     assert packing < publishing
     assert runs[publishing].endswith(" dist/*")
-    assert load("scripts/release").INTEGRATION == INTEGRATION.relative_to(PROJECT).as_posix()
+    assert INTEGRATION.relative_to(PROJECT).as_posix() == load("scripts/release").INTEGRATION
 
 
 def test_the_owner_is_told_the_settings_that_hacs_looks_at() -> None:

@@ -4,6 +4,8 @@ import asyncio
 import os
 import pwd
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
@@ -12,6 +14,7 @@ import pytest
 import yaml
 from aiohttp import web
 
+from tests.support import documents
 from tests.support.scripts import PROJECT, load
 from tunnihind.cli.serve import serve
 from tunnihind.settings import Settings
@@ -63,6 +66,36 @@ def test_every_option_and_port_is_explained(language: str) -> None:
 def test_the_documentation_names_every_option_and_no_other() -> None:
     named = re.findall(r"^\| `(\w+)` \|", (APP / "DOCS.md").read_text(), re.MULTILINE)
     assert sorted(named) == sorted(CONFIG["schema"])
+
+
+def test_the_documentation_gives_each_option_its_first_value() -> None:
+    [table] = documents.tables((APP / "DOCS.md").read_text())
+    told = {option.strip("`"): first.strip("`") for option, _, first, _ in table}
+    said = {True: "on", False: "off"}
+    assert told == {name: said.get(value, value) for name, value in CONFIG["options"].items()} | dict.fromkeys(
+        CONFIG["schema"].keys() - CONFIG["options"].keys(), "none"
+    )
+
+
+def test_the_only_number_has_its_unit_and_limits_wherever_it_is_chosen() -> None:
+    bounded = {name: kind for name, kind in CONFIG["schema"].items() if kind.startswith(("int", "float"))}
+    assert bounded == {"vat_rate": "float(0,0.99)?"}
+    for language, said in {
+        "en": "a fraction from 0 to 0.99 (0.24 is 24%)",
+        "et": "kümnendmurruna 0 kuni 0,99 (0,24 on 24%)",
+        "ru": "десятичной дробью от 0 до 0,99 (0,24 — это 24%)",
+    }.items():
+        assert said in (APP / f"translations/{language}.yaml").read_text()
+    assert "| a fraction from 0 to 0.99 (0.24 is 24%) |" in (APP / "DOCS.md").read_text()
+
+
+def test_an_update_shows_the_changes_since_the_version_in_use() -> None:
+    changelog = (APP / "CHANGELOG.md").read_text()
+    newer = changelog.replace(f"## {CONFIG['version']}\n", f"## 99.0.0\n\nNew.\n\n## {CONFIG['version']}\n")
+    # Home Assistant finds the changes this way, in `AddonUpdateEntity.async_release_notes`.
+    shown = re.search(rf"^#* 99\.0\.0\n(?:^(?!#* {re.escape(CONFIG['version'])}).*\n)*", newer, re.MULTILINE)
+    assert shown is not None
+    assert shown[0] == "## 99.0.0\n\nNew.\n\n"
 
 
 def test_the_port_is_the_servers() -> None:
@@ -118,3 +151,38 @@ async def test_home_assistant_is_told_where_the_server_is() -> None:
     assert told == [("Bearer token", {"service": "tunnihind", "config": {"host": "abc-tunnihind", "port": 8080}})]
     # The service's name is the integration's domain. The Supervisor accepts only names that the app declares.
     assert CONFIG["discovery"] == ["tunnihind"]
+
+
+PROFILE: Final = (APP / "apparmor.txt").read_text()
+
+
+def test_the_profile_is_one_that_apparmor_loads(tmp_path: Path) -> None:
+    parser = shutil.which("apparmor_parser")
+    if parser is None:
+        pytest.skip("needs apparmor_parser: Debian's package apparmor")
+    # The Supervisor gives the profile the app's full name, in the only line that begins with `profile`.
+    [line] = [line for line in PROFILE.splitlines() if line.startswith("profile ")]
+    assert line.split()[1] == CONFIG["slug"]
+    for name, returned in {"a0d7b954_tunnihind": 0, "a0d7b954_tunnihind oops": 1}.items():
+        renamed = tmp_path / "profile"
+        renamed.write_text(PROFILE.replace(line, line.replace(CONFIG["slug"], name, 1)))
+        command = [parser, "--skip-kernel-load", "--skip-cache", renamed]
+        assert subprocess.run(command, capture_output=True, check=False).returncode == returned
+
+
+def test_the_profile_lets_the_app_write_its_data_and_run_nothing_that_it_wrote() -> None:
+    rules = dict(re.findall(r"^  (/\S*) ([a-z]+),$", PROFILE, re.MULTILINE))
+    writable = {path for path, rights in rules.items() if set("wal") & set(rights)}
+    assert writable == {"/data/{,**}", "/tmp/{,**}", "/dev/{null,zero,full,tty,ptmx,pts/*}"}  # noqa: S108  a rule
+    assert not [path for path in writable if set("xm") & set(rules[path])]
+    # What start.py does as root: read and give away files, become another user, and end the server.
+    assert re.findall(r"^  capability (\w+),$", PROFILE, re.MULTILINE) == [
+        *("chown", "dac_override", "kill", "setgid", "setuid"),
+    ]
+
+
+def test_the_app_asks_home_assistant_for_no_rights() -> None:
+    # Each of these keys would give the app rights, or take them from the profile.
+    rights = {"apparmor", "auth_api", "devices", "docker_api", "full_access", "hassio_api", "hassio_role"}
+    rights |= {"homeassistant_api", "host_ipc", "host_network", "host_pid", "host_uts", "map", "privileged"}
+    assert not rights & CONFIG.keys()
