@@ -26,7 +26,8 @@ def steps(workflow: Path) -> list[dict[str, Any]]:
 def test_what_a_workflow_uses_and_runs_is_there(workflow: Path) -> None:
     used = [step["uses"] for step in steps(workflow) if "uses" in step]
     assert all((PROJECT / name).is_file() for name in used if name.startswith("./"))
-    assert all(re.fullmatch(r"[\w-]+(/[\w-]+)+@(v\d+|main|master)", name) for name in used if not name.startswith("./"))
+    action = r"[\w-]+(/[\w-]+)+@(v\d+(\.\d+\.\d+)?|main|master|[0-9a-f]{40})"
+    assert all(re.fullmatch(action, name) for name in used if not name.startswith("./"))
     named = {
         word for step in steps(workflow) for word in re.findall(r"(?<![\w/$.])[\w.-]+/[\w./-]+", step.get("run", ""))
     }
