@@ -16,7 +16,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tests.support.api.api_server import RunningServer, Serve
 from tests.support.api.serving import serving
-from tests.support.store.postgresql import PostgresqlServer, is_installed, postgresql_server
+from tests.support.store.postgresql import PostgresqlServer, postgresql_server
 from tunnihind.forecast.scenarios import scenarios
 from tunnihind.service import application
 
@@ -97,8 +97,6 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[PostgresqlServer]:
     """Return a PostgreSQL server; a test that stops it starts one of its own."""
-    if not is_installed():
-        pytest.skip("needs a PostgreSQL server: apt-get install postgresql")
     with postgresql_server() as server:
         yield server
 
