@@ -41,8 +41,8 @@ DOCUMENTS: Final = sorted(
 OWN_FILES: Final = "https://github.com/tunnihind/tunnihind/blob/main/"
 # Parts of pages, which no client calls by itself.
 UNDOCUMENTED_ROUTES: Final = {"/static/{digest}/{name}"}
-# An address of Home Assistant, not of our server.
-HOME_ASSISTANT_STATES: Final = "/api/states/"
+# An address of Home Assistant, and folders of machines, none of which our server serves.
+NOT_OURS: Final = ("/api/states/", "/etc/", "/opt/", "/var/lib/")
 
 every_document = pytest.mark.parametrize(
     "path", DOCUMENTS, ids=[path.relative_to(PROJECT).as_posix() for path in DOCUMENTS]
@@ -240,7 +240,7 @@ def test_every_address_in_the_text_is_one_of_the_table(language: str) -> None:
     known = {code.partition("?")[0] for row in table for code in documents.codes(row[0])}
     text = re.sub(r"http://localhost:8080(?=/)", "", documents.text(language))
     named = {code.partition("?")[0] for code in documents.codes(text) if code.startswith("/")}
-    assert {address for address in named if not address.startswith(HOME_ASSISTANT_STATES)} <= known
+    assert {address for address in named if not address.startswith(NOT_OURS)} <= known
 
 
 def test_the_map_of_the_project_names_every_folder_and_nothing_else() -> None:

@@ -12,7 +12,10 @@ HOME_ASSISTANT: Final = tuple(
     for page in ("install", "price", "card", "plans", "battery", "automations", "costs", "entities", "programs")
 )
 """The guides of the integration, in the order in which the README names them."""
-GUIDES: Final = ("README", *HOME_ASSISTANT, "docs/api", "docs/commands", "docs/data", "docs/troubleshooting")
+GUIDES: Final = (
+    *("README", *HOME_ASSISTANT, "docs/api", "docs/commands"),
+    *("docs/moving", "docs/data", "docs/troubleshooting"),
+)
 """The documents for users. Both languages have the same sections in the same order: `test_documents.py` checks it."""
 LANGUAGES: Final = {"en": ".md", "et": ".et.md"}
 """The endings of each language's file names."""

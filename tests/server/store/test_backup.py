@@ -1,8 +1,9 @@
-"""Backups, made and restored with the commands of docs/server.md while a server writes."""
+"""Backups, made and restored by the commands of the guides, also while a server writes."""
 
 import os
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -22,9 +23,9 @@ from tunnihind.store.store import Store
 NOW = day_start(DAY) + 10 * HOUR_S
 
 
-def command(program: str) -> str:
-    """Return the guide's code block that calls a program."""
-    [block] = [code for _, code in documents.fences((PROJECT / "docs/server.md").read_text()) if program in code]
+def command(program: str, guide: str = "docs/server.md") -> str:
+    """Return a guide's code block that calls a program."""
+    [block] = [code for _, code in documents.fences((PROJECT / guide).read_text()) if program in code]
     return block
 
 
@@ -88,6 +89,27 @@ def test_an_sqlite_backup_made_beside_a_writer_is_restored(tmp_path: Path) -> No
         left.unlink()
     (tmp_path / "backup.db").rename(file)
     require_whole(url, before)
+
+
+def test_a_database_is_taken_out_of_home_assistants_backup_of_the_app(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "options.json").write_text("{}")
+    with Store(f"sqlite:///{data / 'tunnihind.db'}") as store:
+        fill(store)
+        before = rows(f"sqlite:///{data / 'tunnihind.db'}")
+    # The Supervisor packs an app this way, in `App.backup` and `Backup.create`.
+    app = tmp_path / "a0d7b954_tunnihind.tar.gz"
+    with tarfile.open(app, "w:gz") as archive:
+        archive.add(data, "data")
+    with tarfile.open(tmp_path / "backup.tar", "w") as archive:
+        archive.add(data / "options.json", "./backup.json")
+        archive.add(app, f"./{app.name}")
+    shutil.rmtree(data)
+    app.unlink()
+    do(command("tar ", "docs/moving.md"), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"backup.tar", "tunnihind.db"}
+    require_whole(f"sqlite:///{tmp_path / 'tunnihind.db'}", before)
 
 
 @pytest.fixture
