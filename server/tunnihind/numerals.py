@@ -1,11 +1,11 @@
-"""Reads the numbers in texts of sources, files, requests and operators.
+"""Reads the numbers in texts of sources, files, requests and operators, and writes the numbers of tables.
 
 Python's `int` and `float` also accept `1_0`, the digits of other scripts, and spaces around a number. In such texts,
 these are mistakes, or are meant in another way.
 """
 
 import re
-from math import isinf
+from math import isinf, isnan
 from typing import Final
 
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+")
@@ -24,3 +24,8 @@ def decimal_number(text: str) -> float:
     if not _DECIMAL.fullmatch(text) or isinf(float(text)):
         raise ValueError("not a finite number")
     return float(text)
+
+
+def decimal_text(value: float, decimals: int) -> str:
+    """Return a number as text with `decimals` decimals. NaN becomes an empty string, and negative zero becomes zero."""
+    return "" if isnan(value) else f"{round(value, decimals) + 0.0:.{decimals}f}"

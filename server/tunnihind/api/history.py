@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from tunnihind.api.http.headers import Coding
-from tunnihind.api.http.representation import Representation, opaque_tag, represent
+from tunnihind.api.http.representation import CACHE_FOR_EVER, Representation, opaque_tag, represent
 from tunnihind.api.models.price_answers import HistoryPrice, HistoryResponse
 from tunnihind.api.parameters import RESOLUTIONS, quoted_value
 from tunnihind.api.served_data import ServedSeries
@@ -26,7 +26,6 @@ FIRST_MONTH: Final = "2021-01"
 MONTH_ADVICE: Final = "give a year and a month as YYYY-MM, such as 2025-11"
 
 _MONTH: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
-_CACHE_FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 type ReadMonthPrices = Callable[[int, int], PriceHistory]
 """Takes the start and the end of a month in unix seconds. Returns the zone's prices of the periods that begin in the
@@ -99,7 +98,7 @@ class MonthReader:
             body,
             coding,
             tag=opaque_tag(body),
-            cache_control=_CACHE_FOR_EVER if is_unchanging else cache_control(now, RESOLUTIONS[resolution]),
+            cache_control=CACHE_FOR_EVER if is_unchanging else cache_control(now, RESOLUTIONS[resolution]),
         )
 
 

@@ -28,6 +28,7 @@ from tunnihind.api.parameters import (
     require_known_names,
     required_value,
 )
+from tunnihind.api.record_files import RecordReader
 from tunnihind.api.score_table import ACCURACY_FORMATS, ScoreTableReader
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
@@ -156,6 +157,16 @@ def accuracy_handler(snapshot: Snapshot, scores: ScoreTableReader, problems: Pro
         if form == "json":
             return reply(request, snapshot.accuracy_answer(coding_for_request(request)))
         return await readers.reply(request, partial(scores.read_answer, issue_days))
+
+    return handle
+
+
+def record_handler(records: RecordReader, problems: ProblemMaker) -> Handler:
+    """Return a handler for `GET /accuracy/{file}`. A query string is ignored."""
+    readers = _StoreReaders(problems, "records", "record")
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return await readers.reply(request, partial(records.read_answer, request.match_info["file"]))
 
     return handle
 

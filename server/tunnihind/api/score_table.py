@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from io import StringIO
-from math import isnan
 from typing import Final
 
 from tunnihind.api.http.headers import Coding
@@ -21,6 +20,7 @@ from tunnihind.core.market import Market, iso_utc
 from tunnihind.errors import NotServed, ParameterError
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, WEEK_PLAN_HOURS, Savings
 from tunnihind.forecast.scoring.live_scores import DayScores
+from tunnihind.numerals import decimal_text
 
 CSV_CONTENT_TYPE: Final = "text/csv; charset=utf-8"
 ACCURACY_FORMATS: Final = ("json", "csv")
@@ -100,17 +100,12 @@ def _row_cells(day: DayScores) -> list[str]:
             day.tier,
             str(scores.n),
         ),
-        *(_number_cell(error, 2) for error in (scores.mae, scores.baseline_mae, day.seven_day_mean_mae)),
-        *(_number_cell(share, 4) for share in (scores.coverage80, scores.below10, scores.above90)),
-        *(_number_cell(error, 2) for error in (scores.pinball, scores.winkler80, scores.width)),
+        *(decimal_text(error, 2) for error in (scores.mae, scores.baseline_mae, day.seven_day_mean_mae)),
+        *(decimal_text(share, 4) for share in (scores.coverage80, scores.below10, scores.above90)),
+        *(decimal_text(error, 2) for error in (scores.pinball, scores.winkler80, scores.width)),
         *(cell for plan in plans for cell in _saving_cells(plan)),
     ]
 
 
 def _saving_cells(plan: Savings | None) -> list[str]:
-    return [""] * len(_SAVING_PREFIXES) if plan is None else [_number_cell(saved, 2) for saved in plan]
-
-
-def _number_cell(value: float, decimals: int) -> str:
-    """Return a number as text with `decimals` decimals. NaN becomes an empty string, and negative zero becomes zero."""
-    return "" if isnan(value) else f"{round(value, decimals) + 0.0:.{decimals}f}"
+    return [""] * len(_SAVING_PREFIXES) if plan is None else [decimal_text(saved, 2) for saved in plan]

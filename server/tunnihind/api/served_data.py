@@ -88,7 +88,7 @@ class ServedData:
     `series` maps each step in seconds to the prices and forecasts at this step. `scenarios` contains the price paths of
     the newest hourly run. If the newest run has no paths, `scenarios` is None. `recent_scores` contains the forecasts'
     scores over the last 7, 30 and 90 delivery days. `monthly_scores` contains the monthly scores of the issued
-    forecasts and of the backtest.
+    forecasts and of the backtest. `recorded_months` lists the months with a record, such as `2025-11`, oldest first.
 
     `held` and `unconfirmed` cover all zones, and the delivery days from two days ago on. `held` lists the held-back
     prices. `unconfirmed` maps a zone and a day with unconfirmed prices to a source of these prices. If the pipeline
@@ -106,6 +106,7 @@ class ServedData:
     last_refresh: int | None = None
     recent_scores: tuple[WindowScores, ...] = ()
     monthly_scores: ScoresByMonth = NO_SCORES_BY_MONTH
+    recorded_months: tuple[str, ...] = ()
     held: tuple[Witness, ...] = ()
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
 
@@ -206,6 +207,7 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
         last_refresh=store.state.last_refresh(),
         recent_scores=store.scores.window_scores(zone),
         monthly_scores=store.scores.scores_by_month(zone),
+        recorded_months=store.records.months(zone),
         held=tuple(store.witnesses.held_back(named_from)),
         unconfirmed=store.unconfirmed_days(day_start(named_from)),
     )

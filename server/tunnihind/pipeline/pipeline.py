@@ -23,6 +23,7 @@ from tunnihind.errors import (
 )
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
+from tunnihind.pipeline.accuracy_record import write_due_records
 from tunnihind.pipeline.back_fill import (
     FORECAST_WANTED_KEY,
     YEARS_FILLED_KEY,
@@ -298,10 +299,7 @@ class Pipeline:
             case TaskKind.PRICES:
                 await self._fetch_prices(price_request_days(situation, now))
             case TaskKind.COVARIATES:
-                source = self._covariate_sources[task.source]
-                await self._covariates.ingest(source)
-                if source.back_fill.by == "day":
-                    await asyncio.to_thread(record_progress, self._store.state, source, self._history_start, now)
+                await self._fetch_covariates(self._covariate_sources[task.source], now)
             case TaskKind.FORECAST:
                 await self._make_forecast(self._market_of(task), now)
             case TaskKind.HELD_DAYS:
@@ -316,6 +314,10 @@ class Pipeline:
                 await self._fill_covariate_history(task, situation, now)
             case TaskKind.SCORES:
                 await self._continue_scoring(self._market_of(task), now)
+            case TaskKind.RECORDS:
+                await asyncio.to_thread(
+                    write_due_records, self._store, tuple(self._markets), now, situation.missing_years
+                )
             case TaskKind.CLEAN_UP:
                 await asyncio.to_thread(delete_superfluous, self._store, now)
                 await asyncio.to_thread(self._store.look_for_damage)
@@ -329,6 +331,11 @@ class Pipeline:
         if added.stored_count:
             first, last = min(ranges)[0], max(ranges)[1]
             _LOG.info("prices from %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
+
+    async def _fetch_covariates(self, source: CovariateSource, now: int) -> None:
+        await self._covariates.ingest(source)
+        if source.back_fill.by == "day":
+            await asyncio.to_thread(record_progress, self._store.state, source, self._history_start, now)
 
     def _market_of(self, task: Task) -> Market:
         return next(market for zone, market in self._markets.items() if zone == task.zone)

@@ -1,7 +1,8 @@
 """Deletes stored rows that are no longer needed.
 
-Forecast runs older than `KEEP_RUNS_DAYS` days are deleted, except the last run of each day and the last run before each
-gate closure. Scores are kept for ever.
+Forecast runs older than `KEEP_RUNS_DAYS` days are deleted, except the last run of each day, the last run before each
+gate closure, and the run that belongs into the record of the month (see `accuracy_record`). Scores and records are kept
+for ever.
 
 Forecasts of a covariate that were issued more than `KEEP_COVARIATES_DAYS` days ago are deleted, except four kinds:
 
@@ -33,6 +34,7 @@ from typing import Final
 
 from tunnihind.core.market import DAY_S, delivery_day, gate_closure
 from tunnihind.forecast.run import issue_instant
+from tunnihind.forecast.scoring.live_scores import first_instants_in_record_window
 from tunnihind.store.store import Store
 
 KEEP_RUNS_DAYS: Final = 60
@@ -57,7 +59,8 @@ def delete_superfluous(store: Store, now: int) -> int:
 
 def _superfluous_run_instants(now: int, made_at: Collection[int]) -> set[int]:
     """Return those of the issue instants `made_at` whose forecast runs may be deleted."""
-    return superfluous_instants((made for made in made_at if made < now - KEEP_RUNS_DAYS * DAY_S), _run_cutoff_instants)
+    old = {made for made in made_at if made < now - KEEP_RUNS_DAYS * DAY_S}
+    return superfluous_instants(old, _run_cutoff_instants) - {*first_instants_in_record_window(old).values()}
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:

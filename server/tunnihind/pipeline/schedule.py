@@ -54,6 +54,7 @@ class TaskKind(StrEnum):
     PRICE_HISTORY = "price history"
     COVARIATE_HISTORY = "covariate history"
     SCORES = "scores"
+    RECORDS = "accuracy records"
     CLEAN_UP = "thinning"
 
 

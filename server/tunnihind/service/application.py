@@ -21,6 +21,7 @@ from tunnihind.api.metrics import Metrics, ServedDataCollector
 from tunnihind.api.models.service import About, Mode, ZoneAddress
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.api.rate_limit import rate_limit_middleware
+from tunnihind.api.record_files import RECORD_FILE_PATTERN, FindRecord, RecordReader
 from tunnihind.api.score_table import ReadScores, ScoreTableReader
 from tunnihind.api.server import METRICS_KEY, PROBLEMS_KEY, STOPPING_KEY
 from tunnihind.api.snapshot import Snapshot
@@ -48,13 +49,15 @@ class ServedZone:
     """The data and functions from which the server makes the answers about one zone.
 
     `read_prices` reads the prices for `/api/v1/history`. `read_scores` reads the scores for the table at
-    `/api/v1/accuracy?format=csv`. Clients may cache the prices of a month for ever only if `are_confirmed` returns true
-    for the month. `page_context` returns data that only the pages show.
+    `/api/v1/accuracy?format=csv`. `find_record` finds the record with the files at `/accuracy/{file}`. Clients may
+    cache the prices of a month for ever only if `are_confirmed` returns true for the month. `page_context` returns data
+    that only the pages show.
     """
 
     snapshot: Snapshot
     read_prices: ReadMonthPrices
     read_scores: ReadScores = lambda _first, _last: ()
+    find_record: FindRecord = lambda _month: None
     are_confirmed: ArePricesConfirmed = lambda *_: True
     page_context: Callable[[], PageContext] = PageContext
 
@@ -142,6 +145,9 @@ def _resource_handlers(
             problems,
         ),
         "/accuracy": page_handler(accuracy_page_maker(site, snapshot, zone.page_context, mode), site.zone),
+        f"/accuracy/{{file:{RECORD_FILE_PATTERN}}}": routes.record_handler(
+            RecordReader(zone.find_record, clock, may_cache_for_ever=mode == "live"), problems
+        ),
         "/compare": page_handler(comparison_page_maker(site, clock, mode), site.zone),
         "/static/{digest}/{name}": page_assets().handle,
     }

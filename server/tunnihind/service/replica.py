@@ -52,6 +52,7 @@ def _served_zone(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> 
             _readable_store(store).prices.read_archive(start, end, zones=(zone,)).newest_versions()
         ),
         read_scores=lambda first, last: _readable_store(store).scores.day_scores(zone, first, last),
+        find_record=lambda month: _readable_store(store).records.find(zone, month),
         are_confirmed=lambda start, end: zone not in {other for other, _ in store.unconfirmed_days(start, end)},
         page_context=lambda: updater.page_contexts[zone],
     )

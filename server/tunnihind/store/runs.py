@@ -87,6 +87,13 @@ class RunBook:
         with self._database.reading() as connection:
             return [*self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST)]
 
+    def oldest_made_at(self, key: SeriesKey) -> int | None:
+        """Return the instant at which a series' oldest run was made, or None if there is no run. Raises StoreError."""
+        with self._database.reading() as connection:
+            query = select(func.min(table.c.made_at)).where(*_run_conditions(key, EARLIEST, None))
+            oldest: int | None = connection.execute(query).scalar_one()
+        return oldest
+
     def delete_superfluous(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
         """Delete runs, and return the number of deleted runs. Raises StoreError.
 

@@ -110,6 +110,17 @@ day_scores: Final = Table(
 )
 """The scores of one forecast of a delivery day (`live_scores.DayScores`)."""
 
+accuracy_records: Final = Table(
+    "accuracy_records",
+    metadata,
+    Column("zone", Text, primary_key=True),
+    Column("month", Text, primary_key=True),
+    Column("forecasts", LargeBinary, nullable=False),
+    Column("scores", LargeBinary, nullable=False),
+    Column("checksums", Text, nullable=False),
+)
+"""The record of a month's forecasts (`records.MonthRecord`). A row is written once and never changed."""
+
 source_health: Final = Table(
     "source_health",
     metadata,

@@ -15,6 +15,7 @@ from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook
 from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
+from tunnihind.store.records import RecordBook
 from tunnihind.store.revision import (
     VERSION_TABLE,
     has_newest_migration,
@@ -61,6 +62,7 @@ class Store:
         self.scenarios = ScenarioBook(self.database)
         self.backtests = BacktestBook(self.database, self.state)
         self.scores = ScoreBook(self.database, self.state)
+        self.records = RecordBook(self.database, self.state)
         self.witnesses = WitnessBook(self.database, self.state)
         self.health = HealthBook(self.database)
 
@@ -116,6 +118,7 @@ class Store:
             self.scenarios,
             self.backtests,
             self.scores,
+            self.records,
             self.health,
             self.state,
         )

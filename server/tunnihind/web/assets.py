@@ -14,14 +14,13 @@ from aiohttp import web
 from rjsmin import jsmin
 
 from tunnihind.api.http.headers import DENY_ALL_CSP, Coding, coding_for_request
-from tunnihind.api.http.representation import Representation, reply, representation_maker
+from tunnihind.api.http.representation import CACHE_FOR_EVER, Representation, reply, representation_maker
 
 _CONTENT_TYPES: Final[Mapping[str, str]] = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
-_CACHE_FOR_EVER: Final = "public, max-age=31536000, immutable"
 _DIGEST_BYTES: Final = 6
 _INDENTATION: Final = re.compile(rb"\n[ \t]+")
 _IMPORT_LINE: Final = re.compile(rb'^import .* from "\./([\w-]+\.js)";$', re.MULTILINE)
@@ -96,7 +95,7 @@ def _representations(name: str, body: bytes) -> Callable[[Coding], Representatio
         content_type=_CONTENT_TYPES[extension],
         # A browser can open an SVG picture as a document, so the picture needs a Content-Security-Policy.
         content_security_policy=DENY_ALL_CSP if extension == "svg" else None,
-        cache_control=_CACHE_FOR_EVER,
+        cache_control=CACHE_FOR_EVER,
         with_api_fields=False,
     )
 

@@ -353,7 +353,14 @@ def accuracy_page_maker(
     ) -> Representation:
         summary = summarise_accuracy(snapshot.data, options, texts_in(options.lang, options.zone))
         html = _render(
-            "accuracy.html", site, options, mode, summary=summary, weather=weather, region=REGIONS[site.zone]
+            "accuracy.html",
+            site,
+            options,
+            mode,
+            summary=summary,
+            weather=weather,
+            region=REGIONS[site.zone],
+            recorded_months=snapshot.data.recorded_months,
         )
         return _represent_page(html, coding, _CACHE_FIVE_MINUTES)
 

@@ -148,7 +148,10 @@ def test_a_vat_rate_is_written_as_people_do(rate: float, text: str) -> None:
 async def test_the_served_document_and_answers_agree(server: RunningServer) -> None:
     document = json.loads((await server.ask("/api/openapi.json")).body)
     for path, item in document["paths"].items():
-        content = item["get"]["responses"]["200"]["content"]["application/json"]
+        content = item["get"]["responses"]["200"]["content"].get("application/json")
+        if content is None:
+            assert path == "/accuracy/{file}"
+            continue
         required = [given for given in item["get"].get("parameters", ()) if given["required"]]
         query = "&".join(f"{given['name']}={given['example']}" for given in required)
         body = json.loads((await server.ask(f"{path}?{query}")).body)

@@ -157,6 +157,7 @@ def test_an_empty_store_wants_prices_and_history_but_no_forecast_yet() -> None:
         Task(TaskKind.COVARIATES, "whole"),
         Task(TaskKind.PRICE_HISTORY),
         Task(TaskKind.COVARIATE_HISTORY, "weather"),
+        Task(TaskKind.RECORDS),
         Task(TaskKind.CLEAN_UP),
     ]
 

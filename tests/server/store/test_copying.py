@@ -51,6 +51,7 @@ def fill(store: Store) -> None:
     store.witnesses.put(HELD)
     store.health.record_failure("elering", NOW, SourceRefused("elering", "ei vasta", status=503))
     store.state.record_refresh(NOW)
+    store.records.add("ee", "2025-11", forecasts="zone\n", scores="õ€\n")
     store.scores.store_live_scores("ee", LiveScores(days=(DayScores(DAY, 1, NOW, "weather", SCORES, 1.0),)))
     with store.database.writing() as connection:
         packed = dict.fromkeys(("p10", "p50", "p90"), pack_hundredths(np.ones(24)))

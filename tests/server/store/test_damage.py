@@ -97,6 +97,8 @@ def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pyt
         store.runs.store_backtest_score(HOURS, None)
         scored = [DayScores(DAY - timedelta(day), 1, NOW, "test", SCORES, 1.0) for day in range(DAYS)]
         store.scores.store_live_scores("ee", LiveScores(days=tuple(scored)))
+        store.records.add("ee", "2025-10", forecasts="zone\n", scores="zone\n")
+        store.records.add("ee", "2025-11", forecasts="zone\n", scores="zone\n")
         store.state.record_refresh(NOW)
         record_filled_part(store.state, YEARS_FILLED_KEY, str(DAY.year), NOW)
         record_filled_part(store.state, "months of weather filled", "2025-12-01", NOW)

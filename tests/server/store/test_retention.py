@@ -36,8 +36,15 @@ _names = st.sampled_from(["ee_wind_mw", "wind_speed_100m@ee_west", "temperature_
 
 
 def runs_kept(made_at: Iterable[int], now: int) -> set[int]:
-    """Return the runs to keep: all of 60 days; of each older day the last before 12:00 Brussels, and the last."""
-    return kept_of(made_at, now - KEEP_RUNS_DAYS * DAY_S, [noon])
+    """Return the runs to keep.
+
+    All runs of 60 days are kept. Each older day keeps its first run from 09:00 UTC until 12:00 in Brussels, its last
+    run before 12:00 in Brussels, and its last run.
+    """
+    before = now - KEEP_RUNS_DAYS * DAY_S
+    mornings = [(delivery_day(at), at) for at in sorted(made_at, reverse=True) if at < before]
+    firsts = {day: at for day, at in mornings if nine_utc(day) <= at < noon(day)}
+    return kept_of(made_at, before, [noon]) | {*firsts.values()}
 
 
 def issues_kept(issued_at: Iterable[int], now: int) -> set[int]:
@@ -51,6 +58,10 @@ def issues_kept(issued_at: Iterable[int], now: int) -> set[int]:
 
 def noon(day: date) -> float:
     return datetime.combine(day, time(12), DELIVERY_TZ).timestamp()
+
+
+def nine_utc(day: date) -> float:
+    return datetime.combine(day, time(9), UTC).timestamp()
 
 
 def just_after_nine_utc(day: date) -> float:

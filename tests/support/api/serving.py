@@ -14,6 +14,7 @@ from tests.support.clocks import StillClock
 from tests.support.pages import sample_views
 from tunnihind.api.history import ArePricesConfirmed, ReadMonthPrices
 from tunnihind.api.models.service import Mode
+from tunnihind.api.record_files import FindRecord
 from tunnihind.api.score_table import ReadScores
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.server import MAX_CONNECTIONS, Runner
@@ -44,6 +45,7 @@ async def serving() -> AsyncIterator[Serve]:
         most_connections: int = MAX_CONNECTIONS,
         read_prices: ReadMonthPrices = no_prices,
         read_scores: ReadScores = lambda _first, _last: (),
+        find_record: FindRecord = lambda _month: None,
         are_confirmed: ArePricesConfirmed = lambda *_: True,
         page_context: Callable[[], PageContext] | None = None,
     ) -> RunningServer:
@@ -61,6 +63,7 @@ async def serving() -> AsyncIterator[Serve]:
                     snapshot=snapshot,
                     read_prices=read_prices,
                     read_scores=read_scores,
+                    find_record=find_record,
                     are_confirmed=are_confirmed,
                     page_context=page_context or around,
                 )

@@ -110,6 +110,7 @@ _ZSTD_LEVEL: Final = 9
 15% smaller. Compressing the longest answers takes no longer than with gzip."""
 
 _TAG_BYTES: Final = 12
+CACHE_FOR_EVER: Final = "public, max-age=31536000, immutable"
 _CACHE_FIVE_MINUTES: Final = "public, max-age=300"
 
 

@@ -16,6 +16,7 @@ from tunnihind.api.openapi.components import (
     uncached_answer,
 )
 from tunnihind.api.parameters import RESOLUTIONS
+from tunnihind.api.record_files import CHECKSUMS_CONTENT_TYPE, RECORD_FILE_PATTERN
 from tunnihind.api.score_table import ACCURACY_FORMATS, CSV_CONTENT_TYPE, DEFAULT_ISSUE_DAYS, FIRST_YEAR, SCORE_COLUMNS
 
 
@@ -101,6 +102,14 @@ _YEAR_PARAMETER: Final = _parameter(
     pattern="^[0-9]{4}$",
     example="2025",
 )
+_RECORD_FILE_PARAMETER: Final = _parameter(
+    "file",
+    "A month's forecasts (`2025-11.csv`), their scores (`2025-11-scores.csv`) or the checksums (`2025-11.sha256`).",
+    place="path",
+    is_required=True,
+    pattern=f"^{RECORD_FILE_PATTERN}$",
+    example="2025-11.csv",
+)
 _KNOWN_TAG_PARAMETER: Final = _parameter(
     "If-None-Match",
     "The `ETag` of the client's last answer. If nothing is new, the answer is 304 without a body.",
@@ -122,6 +131,13 @@ _TABLE_EXAMPLE: Final = (
     "2025-12-14,2025-12-15,1,2025-12-14T10:00:00Z,weather,24,31.40,52.30,40.20,0.8020,0.0960,0.1020,10.40,154.30,101.70,"
     "49.20,40.60,45.90,60.03,46.47,39.02,42.10,55.59,44.20,37.49,39.91,52.71,40.15,33.40,36.20,47.68,,,,\n"
 )
+
+
+_RECORD_EXAMPLE: Final = (
+    "zone,deliveryDay,daysAhead,madeAt,startsAt,p10,p50,p90\n"
+    "ee,2025-11-01,1,2025-10-31T09:02:11Z,2025-10-31T23:00:00Z,12.40,38.15,71.02\n"
+)
+_CHECKSUMS_EXAMPLE: Final = f"{'0123456789abcdef' * 4}  2025-11.csv\n"
 
 
 def price_operations() -> Mapping[str, Document]:
@@ -187,6 +203,27 @@ def price_operations() -> Mapping[str, Document]:
             )
             | problem_references(400, 404, 405, 429, 500, 503),
             parameters=[_FORMAT_PARAMETER, _YEAR_PARAMETER, _KNOWN_TAG_PARAMETER],
+        ),
+        "/accuracy/{file}": _operation(
+            "getRecord",
+            "Prices",
+            "A month's forecasts exactly as issued, never changed",
+            "From a week after a month's end on, three files that are written once. `2025-11.csv` has for each "
+            "delivery day and number of days ahead the forecast of the first run made from 09:00 UTC until the "
+            "auction's gate closure; if there was none, the cells are empty. `2025-11-scores.csv` has the scores by "
+            "days ahead, with the columns of `/api/v1/accuracy`. `hours` counts the month's hours, `forecastHours` "
+            "those with a forecast, and `scoredHours` those whose price, and the price one week earlier, were also "
+            "known. `2025-11.sha256` has the checksums of both files and of the month before's checksums, for "
+            "`sha256sum --check`. Prices are in EUR/MWh without VAT. A delivery day begins at midnight in Brussels. A "
+            "query string is ignored.",
+            answers=cacheable_answers(
+                {
+                    CSV_CONTENT_TYPE: {"schema": {"type": "string", "examples": [_RECORD_EXAMPLE]}},
+                    CHECKSUMS_CONTENT_TYPE: {"schema": {"type": "string", "examples": [_CHECKSUMS_EXAMPLE]}},
+                }
+            )
+            | problem_references(404, 405, 429, 500, 503),
+            parameters=[_RECORD_FILE_PARAMETER, _KNOWN_TAG_PARAMETER],
         ),
         "/api/v1/history": _operation(
             "getHistory",

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.core.market import WEEK_S, day_end, day_start, delivery_day, gate_closure
-from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
+from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run, issue_instant
 from tunnihind.forecast.scoring.decisions import (
     NO_DECISION_SCORES,
     DecisionScores,
@@ -177,6 +177,19 @@ def last_runs_before_gate_closure(runs: Iterable[Run]) -> dict[date, Run]:
         if run.made_at < gate_closure(issued_on + timedelta(days=1)):
             last[issued_on] = run
     return last
+
+
+def first_instants_in_record_window(instants: Iterable[int]) -> dict[date, int]:
+    """Map each issue day to its first instant from `issue_instant` on and before gate closure.
+
+    The record of a month is of the runs that were made at these instants. Days without such an instant are left out.
+    """
+    first: dict[date, int] = {}
+    for instant in sorted(instants):
+        issued_on = delivery_day(instant)
+        if issue_instant(issued_on) <= instant < gate_closure(issued_on + timedelta(days=1)):
+            first.setdefault(issued_on, instant)
+    return first
 
 
 def _day_scores_of_run(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores]:
