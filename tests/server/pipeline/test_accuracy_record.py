@@ -7,13 +7,19 @@ from io import StringIO
 
 import numpy as np
 import pytest
+from sqlalchemy import delete
 
+from tests.support.clocks import StillClock
 from tests.support.markets.runs import run_with
+from tests.support.store.pipelines import pipeline_of
 from tests.support.store.stores import whole_day
 from tunnihind.core.market import DELIVERY_TZ, HOUR_S, day_start, delivery_day, hours_of
 from tunnihind.forecast.run import Run
 from tunnihind.pipeline.accuracy_record import write_due_records
+from tunnihind.pipeline.retention import delete_superfluous
+from tunnihind.pipeline.schedule import TaskKind
 from tunnihind.sources.base import days_between
+from tunnihind.store.schema import accuracy_records
 from tunnihind.store.store import Store
 
 OCTOBER, NOVEMBER = date(2025, 10, 1), date(2025, 11, 1)
@@ -219,3 +225,21 @@ def test_each_zone_has_its_own_record(october: Store) -> None:
     write_due_records(october, ("lv", "ee"), at(NEXT_WEEK, 1))
     assert has_october(october)
     assert october.records.months("lv") == ()
+
+
+async def test_the_pipeline_writes_due_records_before_it_deletes_old_runs(october: Store) -> None:
+    clock = StillClock(at(NEXT_WEEK, 1))
+    pipeline = pipeline_of(october, clock, prices=[])
+    await pipeline.catch_up(without=set(TaskKind) - {TaskKind.RECORDS, TaskKind.CLEAN_UP})
+    assert has_october(october)
+
+
+def test_the_runs_of_a_record_outlive_a_server_that_stood_still(october: Store) -> None:
+    write_due_records(october, ("ee",), at(NEXT_WEEK, 1))
+    expected = october.records.find("ee", "2025-10")
+    assert expected is not None
+    with october.database.writing() as connection:
+        connection.execute(delete(accuracy_records))
+    assert delete_superfluous(october, at(date(2026, 6, 1), 1)) > 0
+    write_due_records(october, ("ee",), at(NEXT_WEEK, 1))
+    assert october.records.find("ee", "2025-10") == expected
