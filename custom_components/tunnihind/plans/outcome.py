@@ -36,13 +36,14 @@ class Window:
     """The window that was chosen for a plan in one span.
 
     `pieces` are the pieces of the window in chronological order, each as [start, end) in UTC seconds. All pieces lie
-    within `span`, with gaps between them. `average` is the time-weighted mean of the window's expected prices, in
-    EUR/kWh. `saving` is the expected saving compared with starting the device at once, or at the start of `span` if
-    that is later. `saving` is None if a price is unknown, or if the plan does not look for the cheapest hours. `cost`
-    is the expected cost of the energy that the device uses in the window. `cost` is None if a price is unknown, or if
-    the plan's settings don't say how much energy the device needs. `forecast_share` (0 to 1) is the fraction of the
-    window's time for which prices are only predicted. `asked_s` is the length in seconds that the window should have,
-    and `shortened` is true if the window is shorter.
+    within `span`, with gaps between them. If the plan has no fixed duration, the last piece may run on after `span`.
+    `average` is the time-weighted mean of the window's expected prices, in EUR/kWh. `saving` is the expected saving
+    compared with starting the device at once, or at the start of `span` if that is later. `saving` is None if a price
+    is unknown, or if the plan does not look for the cheapest hours. `cost` is the expected cost of the energy that the
+    device uses in the window. `cost` is None if a price is unknown, or if the plan's settings don't say how much energy
+    the device needs. `forecast_share` (0 to 1) is the fraction of the window's time for which prices are only
+    predicted. `asked_s` is the length in seconds that the window should have, and `shortened` is true if the window is
+    shorter.
 
     If the plan has an energy, `asked_kwh` is the energy that the device should use in the window, and `missing_kwh` is
     the part of this energy for which the window is too short. If a surplus of sun counts for the plan, all prices count

@@ -17,7 +17,9 @@ If the need, the deadline or the price limit changes, `next_outcome` chooses the
 the need as possible is met by the deadline.
 
 A plan that covers all hours below or above a price limit has no fixed duration. After the plan's window has begun, each
-call of `next_outcome` chooses the later pieces again, and may end the running piece early.
+call of `next_outcome` chooses the later pieces again, and may end the running piece early. If the next span opens as
+the window's span closes, the window's last piece runs on over this border as long as the limit allows. What lies beyond
+the border is chosen again until it has run, and the next window begins after it.
 
 If Home Assistant was down for a whole window, `next_outcome` searches for another window in the remaining time of the
 span.
@@ -151,7 +153,10 @@ def _spans_ahead(settings: PlanSettings, last: Outcome | None, window: Window | 
         found = [last.span, *found]
     if window is None or window.may_repeat:
         return found
-    return [span for span in found if span.opens >= window.end and span.closes != window.span.closes]
+    ended = window.end
+    if settings.kind.has_limit_instead_of_duration:  # the last piece may reach into a later span
+        ended = min(ended, window.span.closes)
+    return [span for span in found if span.opens >= ended and span.closes != window.span.closes]
 
 
 def windows_after(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> tuple[Window, ...]:
@@ -280,14 +285,15 @@ def window_in_span(
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
     This function doesn't check whether a window has already run in `span`. `ran_until` (UTC seconds) is the end of the
-    plan's last piece before `span`, or 0. The first piece begins at once or after a pause. If the plan has no fixed
-    duration and `span` opens at `ran_until`, the last piece may go on, and its rest may be shorter than `min_piece_s`.
-    Pieces that are `planned` already stay, unless other pieces gain `LEAST_GAIN`.
+    plan's last piece that began before `span`, or 0. The first piece begins at once or after a pause. If the plan has
+    no fixed duration and may run from `ran_until` on, the last piece may go on, and its rest may be shorter than
+    `min_piece_s`. Pieces that are `planned` already stay, unless other pieces gain `LEAST_GAIN`.
     """
     if settings.needs_no_energy:
         return NoWindow(NoWindowReason.NOTHING_NEEDED)
     bounds = _bounds_after(settings, ran_until, max(now, span.opens), span.closes)
-    pieces = _best_pieces(settings, timeline, bounds, span, ran_until, is_piece_running=bounds[0] == ran_until)
+    is_piece_running = bounds[0] == ran_until < span.closes
+    pieces = _best_pieces(settings, timeline, bounds, span, ran_until, is_piece_running=is_piece_running)
     if pieces and ran_until < pieces[0][0] < ran_until + settings.min_pause_s:
         bounds = _bounds_after(settings, ran_until, ran_until + settings.min_pause_s, span.closes)
         pieces = _best_pieces(settings, timeline, bounds, span, ran_until)
@@ -649,13 +655,19 @@ def _with_pieces(settings: PlanSettings, timeline: Timeline, window: Window, pie
 
 
 def _with_later_pieces_chosen_again(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
-    """Choose the later pieces again with the newest prices. The running piece may end early (see `_end_of_piece`)."""
+    """Choose the later pieces again with the newest prices, and what lies beyond the end of the window's span.
+
+    The running piece may end early (see `_end_of_piece`).
+    """
     begun = [*_begun_pieces(window, now)]
     if not begun:  # the clock was set back to a time before the window
         return window
-    begun[-1] = begun[-1][0], _end_of_piece(settings, timeline, window, begun[-1], now)
+    running = begun[-1]
+    border = window.span.closes // QUARTER_S * QUARTER_S
+    chosen_until = max(border, _early_end(running, settings.shortest_piece_s, now))
+    begun[-1] = running[0], min(_end_of_piece(settings, timeline, window, running, now), chosen_until)
     bounds = _bounds_after(settings, begun[-1][1], now, window.span.closes)
-    if bounds[0] < bounds[1] and not timeline.periods_between(*bounds):
+    if not timeline.periods_between(bounds[0], max(bounds[1], bounds[0] + QUARTER_S)):
         return window
     is_piece_running = bounds[0] == begun[-1][1]
     ahead = _all_pieces_within_limit(
@@ -741,22 +753,32 @@ def _best_pieces(
 def _all_pieces_within_limit(
     settings: PlanSettings, timeline: Timeline, bounds: Piece, price_of: PriceOf, *, is_piece_running: bool
 ) -> tuple[Piece, ...]:
-    """Return all pieces within `bounds` in which the plan may run, in chronological order.
+    """Return all pieces that begin within `bounds` and in which the plan may run, in chronological order.
 
-    `bounds` must end at the end of a span. If the last piece continues into the next span, its time in both spans
-    counts towards `min_piece_s`. If a span ends within a quarter-hour, no piece uses that quarter-hour.
+    `bounds` must end at the end of a span. If the next span opens at this end, the last piece runs on into it, and from
+    there on over further borders, but at most `_SEARCH_AHEAD_S`. If `is_piece_running` is true, a piece is running when
+    `bounds` begins, and may go on even if `bounds` has ended already.
     """
-    opens, closes = bounds[0], bounds[1] // QUARTER_S * QUARTER_S
-    until = next((span.closes for span in spans(settings, closes, closes + 1) if span.opens == closes), closes)
-    pieces = usable_pieces(
-        _open_timeline(settings, timeline, (opens, until)),
-        (opens, until),
-        settings.shortest_piece_s,
-        price_of,
-        min_pause_s=settings.min_pause_s,
-        is_piece_running=is_piece_running,
-    )
-    return tuple((start, min(end, closes)) for start, end in pieces if start < closes)
+    opens, closes = bounds
+    until = closes
+    while True:
+        following = next((span for span in spans(settings, until, until + 1) if span.opens == until), None)
+        until = following.closes if following else until
+        pieces = tuple(
+            (start, end)
+            for start, end in usable_pieces(
+                _open_timeline(settings, timeline, (opens, until)),
+                (opens, until),
+                settings.shortest_piece_s,
+                price_of,
+                min_pause_s=settings.min_pause_s,
+                is_piece_running=is_piece_running,
+            )
+            if start < closes or (is_piece_running and start == opens)
+        )
+        reached = max(opens, pieces[-1][1]) if pieces else opens
+        if following is None or reached < until or until > closes + _SEARCH_AHEAD_S:
+            return pieces
 
 
 def _open_timeline(settings: PlanSettings, timeline: Timeline, bounds: Piece) -> Timeline:

@@ -69,6 +69,19 @@ async def test_of_two_windows_without_a_gap_both_start_and_the_last_ends(
     assert runs == [("started", begins), ("started", MIDNIGHT), ("ended", MIDNIGHT + 3 * HOUR_S)]
 
 
+async def test_cheap_hours_over_midnight_start_and_end_once(hass: HomeAssistant, make_home: MakeHome) -> None:
+    begins, ends = MIDNIGHT - 3 * HOUR_S, MIDNIGHT + 3 * HOUR_S
+    home = await make_home(EVENING, PUBLISHED_TOMORROW, price_of=cheap_in(hours_from(begins, 6)))
+    await home.add(plans={PLAN_ID: {"kind": "below", "price_cap": 5}})
+    runs = await automate(hass, window_triggers(the_plan(hass)))
+    await home.at(MIDNIGHT + 900)
+    assert instant(home.value("window_start", PLAN_ID)) == begins
+    assert instant(home.value("window_end", PLAN_ID)) == ends
+    await restart(home)
+    await home.at(MIDNIGHT + 5 * HOUR_S)
+    assert runs == [("started", begins), ("ended", ends)]
+
+
 async def test_pieces_added_late_trigger_too_and_the_running_one_only_once(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from custom_components.tunnihind.core.market import HOUR_S
 from custom_components.tunnihind.plans.outcome import NoWindow, NoWindowReason, Window, outcome_from_dict
-from custom_components.tunnihind.plans.plan import next_outcome, window_in_span, windows_after
+from custom_components.tunnihind.plans.plan import next_outcome, next_window, window_in_span, windows_after
 from custom_components.tunnihind.plans.saving import Cost
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.spans import Span
@@ -288,25 +288,66 @@ class TestByPriceLimit:
         began = next_outcome(plan(kind="below", price_cap=20), TODAY, NIGHT)
         assert hours(next_outcome(plan(kind="below", price_cap=20), Timeline(HOUR_S), clock(1), began)) == hours(began)
 
-    def test_a_piece_over_midnight_counts_as_a_whole_on_both_sides(self) -> None:
+    def test_a_piece_over_midnight_is_one_run_and_counts_as_a_whole(self) -> None:
         asked = plan(kind="below", price_cap=10, min_piece=90)
-        timeline = line(settled(NIGHT, [*[0.5] * 23, 0.1, 0.1, *[0.5] * 23]))
+        timeline = line(settled(NIGHT, [*[0.5] * 23, 0.1, 0.1, *[0.5] * 3, 0.1, 0.1, *[0.5] * 18]))
         began = next_outcome(asked, timeline, clock(20))
-        assert hours(began) == [(23, 24)]
-        held = next_outcome(asked, timeline, clock(23.5), began)
-        assert hours(held) == [(23, 24)]
-        assert hours(next_outcome(asked, timeline, clock(24), held)) == [(24, 25)]
-        late = next_outcome(asked, timeline, clock(24) + 600, held)
-        assert not isinstance(late, Window), "a device that has stopped does not start again for 45 minutes"
+        assert hours(began) == [(23, 25)]
+        for now in (23, 23.5, 24, 24.75):
+            began = next_outcome(asked, timeline, clock(now), began)
+            assert hours(began) == [(23, 25)]
+            assert [hours(later) for later in windows_after(asked, timeline, window(began), clock(now))] == [[(28, 30)]]
+            assert hours(next_window(asked, timeline, window(began))) == [(28, 30)]
+        assert hours(next_outcome(asked, timeline, clock(25), began)) == [(28, 30)]
+        late = next_outcome(asked, timeline, clock(24) + 600)
+        assert hours(late) == [(28, 30)], "a device does not start for 45 minutes"
 
-    def test_no_piece_runs_over_a_deadline_within_a_quarter_of_an_hour(self) -> None:
-        asked = plan(kind="below", price_cap=10, min_piece=60, deadline="00:10:00")
-        timeline = line(settled(NIGHT, [*[0.5] * 22, 0.1, 0.1, 0.1, *[0.5] * 23]))
-        began = next_outcome(asked, timeline, clock(20))
-        assert hours(began) == [(22, 24)]
-        assert isinstance(
-            next_outcome(asked, timeline, clock(24.25), next_outcome(asked, timeline, clock(22), began)), NoWindow
-        )
+    @pytest.mark.parametrize(
+        ("form", "expected"),
+        [
+            ({"deadline": "07:00:00"}, [(4, 9)]),
+            ({"deadline": "07:10:00"}, [(4, 9)]),
+            ({"earliest": "07:00:00"}, [(4, 9)]),
+            ({"earliest": "07:00:00", "deadline": "07:00:00"}, [(4, 9)]),
+            ({"earliest": "08:00:00", "deadline": "07:00:00"}, [(4, 7)]),
+            ({"deadline": "07:00:00", "weekdays": ["fri"]}, [(4, 7)]),
+        ],
+    )
+    def test_a_run_ends_where_the_plan_has_no_time(self, form: dict[str, Any], expected: list[Any]) -> None:
+        timeline = line(settled(NIGHT, [*[0.5] * 4, *[0.1] * 5, *[0.5] * 39]))
+        asked = plan(kind="below", price_cap=10, **form)
+        found = next_outcome(asked, timeline, clock(3))
+        assert hours(found) == expected
+        for now in range(clock(3), clock(expected[-1][1]), QUARTER_S):
+            found = next_outcome(asked, timeline, now, found)
+            assert hours(found) == expected
+
+    def test_what_lies_beyond_midnight_follows_prices_and_limit(self) -> None:
+        timeline = line(settled(NIGHT, [*[0.5] * 22, *[0.1] * 6, *[0.5] * 20]))
+        asked = plan(kind="below", price_cap=10)
+        began = next_outcome(asked, timeline, clock(22.5), next_outcome(asked, timeline, clock(22)))
+        assert hours(began) == [(22, 28)]
+        lower = plan(kind="below", price_cap=5)
+        assert hours(next_outcome(lower, timeline, clock(23), began)) == [(22, 24)]
+        assert hours(next_outcome(lower, timeline, clock(25), began)) == [(22, 25.25)]
+        assert hours(next_outcome(asked, Timeline(HOUR_S), clock(25), began)) == [(22, 28)]
+        dearer = line(settled(NIGHT, [*[0.5] * 22, *[0.1] * 4, *[0.5] * 22]))
+        assert hours(next_outcome(asked, dearer, clock(24.5), began)) == [(22, 26)]
+
+    def test_prices_that_come_during_the_run_lengthen_it(self) -> None:
+        asked = plan(kind="below", price_cap=10)
+        known = [*[0.5] * 22, *[0.1] * 3]
+        began = next_outcome(asked, line(settled(NIGHT, known)), clock(22))
+        assert hours(began) == [(22, 25)]
+        more = line(settled(NIGHT, [*known, 0.1, *[0.5] * 3]))
+        assert hours(next_outcome(asked, more, clock(24.75), began)) == [(22, 26)]
+
+    def test_the_pause_before_midnight_counts_after_it(self) -> None:
+        asked = plan(kind="below", price_cap=10, min_piece=60, min_pause=180)
+        timeline = line(settled(NIGHT, [*[0.5] * 22, *[0.1] * 3, 0.5, *[0.1] * 5, *[0.5] * 17]))
+        found = next_outcome(asked, timeline, clock(20))
+        assert hours(found) == [(22, 25)]
+        assert [hours(later) for later in windows_after(asked, timeline, window(found), clock(20))] == [[(28, 31)]]
 
     def test_the_pause_counts_from_a_piece_that_has_run(self) -> None:
         asked = plan(kind="below", price_cap=10, min_piece=60, min_pause=120)
@@ -320,15 +361,17 @@ class TestByPriceLimit:
         asked = plan(kind="below", price_cap=10, min_piece=60)
         timeline = line(settled(NIGHT, [*[0.5] * 22, 0.1, 0.1, 0.1, *[0.5] * 5, 0.1, *[0.5] * 17]))
         now = window(next_outcome(asked, timeline, clock(20)))
-        assert [hours(later) for later in windows_after(asked, timeline, now, clock(20))] == [[(24, 25), (30, 31)]]
+        assert [hours(later) for later in windows_after(asked, timeline, now, clock(20))] == [[(30, 31)]]
         other = plan(duration=60)
         assert windows_after(other, timeline, window(next_outcome(other, timeline, NIGHT)), NIGHT) == ()
 
+    @pytest.mark.parametrize("day", ["2026-10-23T00:00", "2026-03-27T00:00"])
     @pytest.mark.parametrize("kind", ["below", "above"])
-    def test_over_days_it_is_on_in_exactly_the_hours_within_its_limit(self, kind: str) -> None:
-        first = at("2026-10-23T00:00")
+    def test_over_days_it_is_on_in_exactly_the_hours_within_its_limit(self, kind: str, day: str) -> None:
+        first = at(day)
         household = Household(plan(kind=kind, price_cap=8))
         on = 0
+        starts: dict[int, int] = {}
         for now in range(first, first + 4 * DAY_S, QUARTER_S):
             timeline = timeline_at(now)
             outcome = household.outcome = next_outcome(household.plan, timeline, now, household.outcome)
@@ -337,7 +380,17 @@ class TestByPriceLimit:
             runs = isinstance(outcome, Window) and outcome.runs_at(now)
             assert runs is (period.price <= 0.08 if kind == "below" else period.price >= 0.08)
             on += runs
+            if isinstance(outcome, Window) and runs:
+                starts[outcome.start] = now + QUARTER_S
         assert 50 < on < 334
+        assert not set(starts) & set(starts.values()), "a window began where the one before it ended"
+
+    def test_where_all_hours_are_cheap_it_runs_as_far_as_prices_are_known(self) -> None:
+        asked, first = plan(kind="below", price_cap=500, horizon="expected"), at("2026-10-23T00:00")
+        outcome = None
+        for now in range(first, first + 4 * DAY_S, HOUR_S):
+            outcome = window(next_outcome(asked, timeline_at(now), now, outcome))
+            assert outcome.pieces == ((first, timeline_at(now).known_until),)
 
 
 class TestNearlyAsCheap:
