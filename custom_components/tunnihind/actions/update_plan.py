@@ -67,6 +67,7 @@ PLAN_FIELD_CHECKS: Final[Mapping[str, Any]] = {
     "starts": one_of(Starts),
     "horizon": one_of(Horizon),
     "price_cap": vol.Any(None, finite_number),
+    "more_below": vol.Any(None, finite_number),
     "tolerance": vol.Any(None, finite_number),
 }
 _FIELD_CHECKS: Final = {**PLAN_FIELD_CHECKS, "target_soc": finite_number, "reserve": finite_number}

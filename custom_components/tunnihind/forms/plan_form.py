@@ -65,6 +65,7 @@ DAYS: Final = "days"
 PRICES_SECTION: Final = "prices"
 HORIZON: Final = "horizon"
 PRICE_CAP: Final = "price_cap"
+MORE_BELOW: Final = "more_below"
 TOLERANCE_SECTION: Final = "nearly"
 TOLERANCE: Final = "tolerance"
 PREFER: Final = "prefer"
@@ -74,12 +75,16 @@ METER: Final = "meter"
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     PIECES_SECTION: (SPLIT, MIN_PIECE, MIN_PAUSE, MAX_PAUSE, MAX_STARTS, START_COST),
     TIMES_SECTION: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS, STARTS),
-    PRICES_SECTION: (HORIZON, PRICE_CAP),
+    PRICES_SECTION: (HORIZON, PRICE_CAP, MORE_BELOW),
     TOLERANCE_SECTION: (TOLERANCE, PREFER),
     METER_SECTION: (METER,),
 }
 
+_PRICES: Final = (PRICE_CAP, MORE_BELOW, TOLERANCE)
 _LENGTHS: Final = (DURATION, MIN_PIECE, MIN_PAUSE, MAX_PAUSE)
+
+# The fields that a plan with `MORE_BELOW` can't have.
+_NOT_WITH_MORE: Final = {MAX_PAUSE, TOLERANCE, PREFER}
 
 ONE_PIECE: Final = "one_piece"
 
@@ -173,6 +178,9 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
             amounts[vol.Optional(ENERGY_FULL)] = number_field(0, MAX_ENERGY_KWH, "kWh")
     elif not by_limit:
         amounts = {vol.Required(DURATION): _DURATION_FIELD}
+    more_below: dict[vol.Marker, Any] = {}
+    if form is PlanForm.CHEAPEST:
+        more_below = {vol.Optional(MORE_BELOW): price_field(unit, -MAX_PRICE_CENTS, MAX_PRICE_CENTS)}
     pieces: dict[vol.Marker, Any] = {
         vol.Required(SPLIT): choice_field((ONE_PIECE, SPLIT), SPLIT),
         vol.Optional(MIN_PIECE): _DURATION_FIELD,
@@ -201,6 +209,7 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
             {
                 vol.Required(HORIZON): choice_field(Horizon, HORIZON),
                 price_limit: price_field(unit, -MAX_PRICE_CENTS, MAX_PRICE_CENTS),
+                **more_below,
             },
         ),
     ]
@@ -244,7 +253,7 @@ def shown_values(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) ->
         KIND: form.value,
     }
     shown |= {key: _duration_value(shown[key]) for key in _LENGTHS if key in shown}
-    shown |= {key: unit.from_cents(shown[key]) for key in (PRICE_CAP, TOLERANCE) if key in shown}
+    shown |= {key: unit.from_cents(shown[key]) for key in _PRICES if key in shown}
     if SPLIT in shown:
         shown[SPLIT] = SPLIT if shown[SPLIT] else ONE_PIECE
     above: dict[str, Any] = {key: shown[key] for key in (KIND, DURATION, ENERGY, POWER, ENERGY_FULL) if key in shown}
@@ -263,7 +272,7 @@ def plan_from_input(
     typed |= {key: user_input.get(name, {}).get(key) for name, keys in _SECTIONS.items() for key in keys}
     plan = {key: value for key, value in typed.items() if value is not None}
     plan |= {key: _minutes(plan[key]) for key in _LENGTHS if key in plan}
-    plan |= {key: unit.to_cents(plan[key]) for key in (PRICE_CAP, TOLERANCE) if key in plan}
+    plan |= {key: unit.to_cents(plan[key]) for key in _PRICES if key in plan}
     plan[CHOSEN_DAYS] = [day for day in WEEKDAYS if day in plan.get(CHOSEN_DAYS, ())]
     plan.setdefault(MIN_PIECE, _default_min_piece(form))
     if SPLIT in plan:
@@ -294,6 +303,7 @@ def form_errors(
         DURATION: _duration_error(plan) if DURATION in plan else None,
         PIECES_SECTION: _pieces_error(plan, user_input.get(PIECES_SECTION, {})),
         TIMES_SECTION: None if plan[CHOSEN_DAYS] else "no_weekday",
+        PRICES_SECTION: "more_with_tolerance" if MORE_BELOW in plan and {*plan} & _NOT_WITH_MORE else None,
     }
     errors = {field: error for field, error in found.items() if error}
     return errors if errors.keys() - {CONF_NAME} else errors | _errors_without_room(plan)

@@ -150,6 +150,17 @@ class LeastCosts:
         """
         return divmod(int(self.tables[-1].while_idle[0][left]), _PRICE_FACTOR)
 
+    def best_steps(self, allowed: range, worth: int, *, is_piece_running: bool) -> int:
+        """Return the number of steps, among those `allowed`, that has the least cost less `worth` for each step.
+
+        Among equally good numbers, the largest is returned. `worth` has the unit of a step's price. If
+        `is_piece_running` is true, a piece is already running when the first step begins.
+        """
+        table = self.tables[-1]
+        costs = (table.while_running if is_piece_running else table.while_idle)[0]
+        possible = [steps for steps in allowed if costs[steps] < _IMPOSSIBLE]
+        return min(possible, key=lambda steps: (costs[steps] // _PRICE_FACTOR - worth * steps, -steps))
+
     def earliest_start(self, steps: int) -> float:
         """Return the first step at which the device can start to run for `steps` steps, or infinity."""
         costs = self._costs_by_start(0, steps, len(self.tables) - 1)

@@ -21,6 +21,10 @@ call of `next_outcome` chooses the later pieces again, and may end the running p
 the window's span closes, the window's last piece runs on over this border as long as the limit allows. What lies beyond
 the border is chosen again until it has run, and the next window begins after it.
 
+A plan may run longer than its duration while electricity is cheap (`more_below`). After its window has begun, each call
+of `next_outcome` chooses again all time that has not run, and what is missing of the duration always counts. In one go,
+the window only becomes longer or shorter.
+
 If Home Assistant was down for a whole window, `next_outcome` searches for another window in the remaining time of the
 span.
 
@@ -111,6 +115,8 @@ def next_outcome(
             window = _with_later_pieces_chosen_again(settings, timeline, window, now)
         elif settings.energy_kwh is not None:
             window = _with_need_met(settings, timeline, window, now)
+        elif settings.more_below is not None:
+            window = _with_cheap_time_chosen_again(settings, timeline, window, now)
         else:
             window = _with_missing_time_added(settings, timeline, window, now)
         if now < window.end:
@@ -312,11 +318,13 @@ def _gain(settings: PlanSettings, timeline: Timeline, planned: Sequence[Piece], 
     """Return what a device gains if it runs in `pieces` instead of in the `planned` pieces, in EUR.
 
     If the plan may no longer use the planned pieces, or if they don't have the length of the others, the gain is
-    infinite.
+    infinite. But pieces of a plan with `more_below` may be longer than the others.
     """
-    if settings.kind.has_limit_instead_of_duration or _length_s(planned) != _length_s(pieces):
+    longer_s = _length_s(planned) - _length_s(pieces)
+    if settings.kind.has_limit_instead_of_duration or longer_s < 0 or (longer_s and settings.more_below is None):
         return math.inf
     before, after = (_price_sum(settings, timeline, chosen) for chosen in (planned, pieces))
+    before -= (settings.more_below or 0) * longer_s
     return (before - after) / HOUR_S * _power_kw(settings) + settings.start_cost * (len(planned) - len(pieces))
 
 
@@ -327,21 +335,22 @@ def _power_kw(settings: PlanSettings) -> float:
 def _may_keep(settings: PlanSettings, timeline: Timeline, planned: Sequence[Piece], pieces: Sequence[Piece]) -> bool:
     """Return whether the `planned` pieces may stay, because the new `pieces` gain less than `LEAST_GAIN`.
 
-    The planned pieces must not have more time above the usual price.
+    The planned pieces must not have more time above the price up to which the plan adds time to what is needed.
     """
-    if settings.full_kwh is not None and _unusual_s(settings, timeline, planned) > _unusual_s(
-        settings, timeline, pieces
-    ):
+    highest = settings.more_below if settings.full_kwh is None else settings.usual_price
+    if (settings.full_kwh is not None or highest is not None) and _dear_s(
+        settings, timeline, planned, highest
+    ) > _dear_s(settings, timeline, pieces, highest):
         return False
     return _gain(settings, timeline, planned, pieces) < LEAST_GAIN
 
 
-def _unusual_s(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece]) -> int:
-    """Return for how many seconds of the pieces the price is above the usual price."""
-    price_of, usual = _price_function(settings), settings.usual_price
+def _dear_s(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece], highest: float | None) -> int:
+    """Return for how many seconds of the pieces the price is unknown, or above `highest` (EUR/kWh)."""
+    price_of = _price_function(settings)
     seconds = seconds_by_period(timeline, pieces)
     prices = {period: price_of(period) for period in seconds}
-    return sum(seconds[one] for one, price in prices.items() if price is None or usual is None or price > usual)
+    return sum(seconds[one] for one, price in prices.items() if price is None or highest is None or price > highest)
 
 
 def _filled(
@@ -553,6 +562,30 @@ def _with_missing_time_added(settings: PlanSettings, timeline: Timeline, window:
     return _with_pieces(settings, timeline, changed, _joined_pieces(begun, chosen))
 
 
+def _with_cheap_time_chosen_again(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
+    """Choose again all time that has not run, for a plan with `more_below`.
+
+    The running piece ends at the earliest when it is as long as the shortest piece. The chosen time stays if other time
+    gains little, see `_may_keep`. If prices are lost for a while, nothing better than the chosen time is known.
+    """
+    begun, span = [*_begun_pieces(window, now)], _present_span(settings, window, now)
+    # Without a piece that has begun, the clock was set back.
+    if not begun or now >= max(span.closes, window.span.closes):
+        return window
+    start, end = begun[-1]
+    begun[-1] = start, _early_end((start, end), settings.shortest_piece_s, now)
+    missing_s = max(settings.duration_s - _length_s(begun), 0)
+    ahead = (*([(begun[-1][1], end)] if begun[-1][1] < end else []), *window.pieces[len(begun) :])
+    chosen = _rest(settings, timeline, window, begun, missing_s, (now, span.closes))
+    is_known = seconds_by_period(timeline, ahead).total() == _length_s(ahead)
+    if not is_known or _length_s(chosen) < min(missing_s, _length_s(ahead)):
+        return window
+    if _length_s(ahead) < missing_s or not _may_keep(settings, timeline, ahead, chosen):
+        ahead = chosen
+    changed = replace(window, span=span, asked_s=settings.duration_s)
+    return _with_pieces(settings, timeline, changed, _joined_pieces(begun, ahead))
+
+
 def _rest(
     settings: PlanSettings,
     timeline: Timeline,
@@ -568,7 +601,7 @@ def _rest(
     `missing_s` seconds that are long enough, its pieces are longer in total. The plan's tolerance and preference don't
     count, because they have chosen the start of the window already.
     """
-    if missing_s <= 0:
+    if missing_s <= 0 and settings.more_below is None:
         return ()
     is_by_energy, most_pieces = settings.energy_kwh is not None, settings.most_pieces
     if settings.min_piece_s is None:
@@ -585,11 +618,12 @@ def _rest(
         **_bounds_of_pauses(settings, begun[-1][1], bounds[1]),
         most_pieces=None if most_pieces is None else max(most_pieces - len(begun), 0),
         start_cost=settings.start_cost / _power_kw(settings),
+        more_below=settings.more_below,
     )
     jobs = [job, replace(job, duration_s=missing_s + settings.shortest_piece_s - QUARTER_S)] if is_by_energy else [job]
     found: tuple[Piece, ...] = ()
     for job in dict.fromkeys(jobs):
-        if _length_s(found) < missing_s:
+        if not found or _length_s(found) < missing_s:
             found = cheapest_pieces(
                 _open_timeline(settings, timeline, bounds),
                 bounds,
@@ -797,6 +831,7 @@ def _jobs(settings: PlanSettings, span: Span, ran_until: int) -> list[Job]:
         tolerance=settings.tolerance,
         prefer_latest=settings.prefer is Preference.LATEST,
         start_cost=settings.start_cost / _power_kw(settings),
+        more_below=settings.more_below,
     )
     if settings.min_piece_s is not None or settings.energy_kwh is None:
         return [job]

@@ -119,7 +119,8 @@ class PlanSettings:
     number of pieces is allowed. An extra piece must save at least `start_cost` (EUR). `weekdays` are the days of the
     plan's deadlines, or of the starts of its spans if the plan has no deadline. `weekdays` contains at least one day,
     and Monday is 0. A span lasts
-    at most `max_span_days` days.
+    at most `max_span_days` days. `more_below` (EUR/kWh) is the price up to which a plan by duration for the cheapest
+    hours runs longer than `duration_s`, or None if it doesn't.
 
     `price_limit` (EUR/kWh) is the highest price that a plan for low prices may use, or the lowest price that a plan for
     high prices may use. Windows count as equally good if their average prices differ from the best average price by at
@@ -143,6 +144,7 @@ class PlanSettings:
     max_pause_s: int | None = None
     most_pieces: int | None = None
     start_cost: float = 0.0
+    more_below: float | None = None
     earliest: time | None = None
     deadline: time | None = None
     weekdays: frozenset[int] = frozenset(range(len(WEEKDAYS)))
@@ -176,7 +178,7 @@ class PlanSettings:
             weekdays=_weekdays(data.get("weekdays", WEEKDAYS)),
             max_span_days=int(_number(data, "days", 1, MAX_DAYS) or 1),
             horizon=Horizon(data.get("horizon", Horizon.PUBLISHED)),
-            price_limit=_price_limit(data.get("price_cap")),
+            price_limit=_price(data, "price_cap"),
             meter=data.get("meter"),
             zone=zone,
         )
@@ -212,6 +214,19 @@ class PlanSettings:
 SETTINGS_OF_PIECES: Final = ("min_piece", "min_pause", "max_starts", "start_cost")
 """The fields of a plan's form that apply only to a plan in pieces."""
 
+# The fields of a plan's form that mean nothing to a plan with a price limit instead of a duration.
+_FIELDS_WITH_DURATION: Final = (
+    "duration",
+    "energy",
+    "energy_full",
+    "power",
+    "more_below",
+    "max_pause",
+    "max_starts",
+    "start_cost",
+    "tolerance",
+)
+
 # The functions whose names begin with `form_` also accept a stored form with an unknown `kind` from a newer version of
 # the integration.
 
@@ -232,7 +247,7 @@ def form_looks_for_high_prices(form: Mapping[str, Any]) -> bool:
 
 
 def _settings_without_duration(data: Mapping[str, Any]) -> dict[str, Any]:
-    for field in ("duration", "energy", "energy_full", "power", "max_pause", "max_starts", "start_cost", "tolerance"):
+    for field in _FIELDS_WITH_DURATION:
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
     if data.get("price_cap") is None:
@@ -268,6 +283,7 @@ def _settings_with_duration(data: Mapping[str, Any]) -> dict[str, Any]:
         "full_kwh": full,
         **pieces,
         "max_pause_s": _longest_pause_s(data, pieces.get("min_pause_s", 0)),
+        "more_below": _more_below(data),
         "tolerance": _euros(data, "tolerance", MAX_TOLERANCE_CENTS),
         "prefer": Preference(data.get("prefer", Preference.EARLIEST)),
     }
@@ -335,7 +351,18 @@ def _weekdays(names: Collection[str]) -> frozenset[int]:
     return frozenset(map(WEEKDAYS.index, names))
 
 
-def _price_limit(cents: float | None) -> float | None:
+def _more_below(data: Mapping[str, Any]) -> float | None:
+    price = _price(data, "more_below")
+    if price is not None:
+        if data.get("energy") is not None or form_looks_for_high_prices(data):
+            raise PlanError("more_below", "more_without_duration")
+        if any(data.get(field) for field in ("max_pause", "tolerance")) or data.get("prefer") == Preference.LATEST:
+            raise PlanError("more_below", "more_with_tolerance")
+    return price
+
+
+def _price(data: Mapping[str, Any], field: str) -> float | None:
+    cents = data.get(field)
     if cents is not None and not math.isfinite(cents):
-        raise PlanError("price_cap", "not_a_number", given=cents)
+        raise PlanError(field, "not_a_number", given=cents)
     return None if cents is None else round(cents / _CENTS, _PRICE_DECIMALS)

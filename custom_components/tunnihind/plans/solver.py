@@ -18,6 +18,10 @@ A job may have a longest pause. Then no pause between two pieces is longer, the 
 as early as possible, and the last piece ends at `earliest_end` or later. If no solution of the same length keeps to all
 of that, first the end and then the pauses count no longer.
 
+A job may go on for longer than its duration where this is cheap: `more_below` is what each kilowatt-hour is worth.
+Then the solution has at least the job's duration, and the least cost less this worth. If several have it, the longest
+is chosen, then the rules above apply.
+
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
 price is the average price of the cheapest solution of the same length in the whole span, including past hours. If the
@@ -67,7 +71,8 @@ class Job:
     even if its average price is up to `tolerance` (EUR/kWh) higher than the least average price. If `prefer_latest` is
     true, a late solution is preferred instead. `start_cost` is what each start of a split job costs, in EUR per kW of
     the device's power. `latest_start` and `earliest_end` are in UTC seconds. A job with one of them, or with a
-    `max_pause_s`, has no tolerance, and prefers no late solution.
+    `max_pause_s`, has no tolerance, and prefers no late solution. `more_below` (EUR/kWh) is the price up to which a
+    longer run is worth it. A job with it has no longest pause and no tolerance, and prefers no late solution.
     """
 
     duration_s: int
@@ -80,6 +85,7 @@ class Job:
     start_cost: float = 0.0
     latest_start: int | None = None
     earliest_end: int | None = None
+    more_below: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +161,7 @@ def _cheapest_pieces_from(
         job.most_pieces,
         tolerance,
         start_price,
+        None if job.more_below is None else round(job.more_below * _UNITS_PER_EUR),
     )
     ranges = _best_ranges(
         grid.prices, passed_steps, step_job, prefer_latest=job.prefer_latest, is_piece_running=is_piece_running
@@ -239,6 +246,7 @@ class _StepJob:
     most_pieces: int | None
     tolerance: int
     start_price: int
+    more_below: int | None
 
 
 # The cache has room for about 30 plans. A plan mostly needs two entries: one for its whole span, and one for the
@@ -259,20 +267,21 @@ def _best_ranges(
 def _earliest_best_ranges(
     span: StepPrices, left: slice, job: _StepJob, *, is_piece_running: bool
 ) -> Sequence[StepRange]:
-    rest, steps, min_piece_steps = span[left], job.steps, job.min_piece_steps
+    rest, min_piece_steps = span[left], job.min_piece_steps
     if min_piece_steps is None:
         return _best_single_range(span, rest, job)
-    steps = most_fillable_steps(
+    most_steps = most_fillable_steps(
         rest,
-        min(steps, len(rest)),
+        len(rest) if job.more_below is not None else min(job.steps, len(rest)),
         min_piece_steps,
         job.min_pause_steps,
         job.most_pieces,
         is_piece_running=is_piece_running,
     )
-    if not steps:
+    if not most_steps:
         return ()
-    search = _Search(span, rest, replace(job, steps=steps), min_piece_steps, is_piece_running)
+    job = replace(job, steps=min(job.steps, most_steps))
+    search = _Search(span, rest, job, most_steps, min_piece_steps, is_piece_running)
     # A search without a limit on pieces is faster, and its result often keeps to the limit anyway.
     ranges, most = search.best_ranges(None)
     if job.most_pieces is not None and most > job.most_pieces:
@@ -282,37 +291,50 @@ def _earliest_best_ranges(
 
 def _best_single_range(span: StepPrices, rest: StepPrices, job: _StepJob) -> Sequence[StepRange]:
     steps = job.steps
-    costs = _costs_by_start(rest, steps)
-    if not costs:
+    runs = _best_runs_by_start(rest, steps, job.more_below)
+    if not runs:
         return ()
+    starts = [*runs]
     if job.latest_start is not None:
-        in_time = [start for start in costs if start <= job.latest_start] or [min(costs)]
-        costs = {start: costs[start] for start in in_time}
-    late_enough = [start for start in costs if start + steps >= job.earliest_end]
-    costs = {start: costs[start] for start in late_enough or costs}
-    highest_cost = min(_costs_by_start(span, steps).values()) + job.tolerance * steps
-    # Among starts with equal costs, `min` returns the earliest.
-    start = next((start for start, cost in costs.items() if cost <= highest_cost), min(costs, key=costs.__getitem__))
-    return ((start, start + steps),)
+        starts = [start for start in runs if start <= job.latest_start] or starts[:1]
+    starts = [start for start in starts if start + steps >= job.earliest_end] or starts
+    # Among equally good starts, `min` returns the earliest.
+    best = min(starts, key=runs.__getitem__)
+    if job.tolerance:
+        highest_cost = min(_best_runs_by_start(span, steps, None).values())[0] + job.tolerance * steps
+        best = next((start for start in starts if runs[start][0] <= highest_cost), best)
+    return ((best, best - runs[best][1]),)
 
 
-def _costs_by_start(prices: StepPrices, steps: int) -> dict[int, int]:
-    """Return the costs of running for `steps` steps in a row, keyed by the first step, in chronological order."""
-    totals = [0, *accumulate(price or 0 for price in prices)]
-    starts = (end - steps for first, end in usable_ranges(prices) for end in range(first + steps, end + 1))
-    return {start: totals[start + steps] - totals[start] for start in starts}
+def _best_runs_by_start(prices: StepPrices, steps: int, more_below: int | None) -> dict[int, tuple[int, int]]:
+    """Return the best run of at least `steps` steps in a row for each first step, in chronological order.
+
+    A run is the cost of its steps, less `more_below` for each, and its negative number of steps, so that the best run
+    is the least. If `more_below` is None, each run has exactly `steps` steps.
+    """
+    totals = [0, *accumulate((price or 0) - (more_below or 0) for price in prices)]
+    runs: dict[int, tuple[int, int]] = {}
+    for first, last in usable_ranges(prices):
+        best: int | None = None
+        for end in reversed(range(first + steps, last + 1)):
+            if best is None or more_below is None or totals[end] < totals[best]:
+                best = end
+            start = end - steps
+            runs[start] = totals[best] - totals[start], start - best
+    return {start: runs[start] for start in sorted(runs)}
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
     """A search for the best pieces that fill the job's time steps in total.
 
-    The caller ensures that a solution exists.
+    If the job has a `more_below`, the pieces may fill up to `most_steps`, for which a solution exists, as for `job`.
     """
 
     span: StepPrices
     rest: StepPrices
     job: _StepJob
+    most_steps: int
     min_piece_steps: int
     is_piece_running: bool
 
@@ -323,9 +345,14 @@ class _Search:
         the whole span. Then the second result is the number of pieces in the solution that has more pieces.
         """
         rest, compared = self._steps_until_within_tolerance(most_pieces) if self.job.tolerance else (self.rest, 0)
-        job, costs = self.job, self._least_costs_with_longest_pause(rest, most_pieces)
-        ranges = tuple(costs.pieces(job.steps, is_piece_running=self.is_piece_running, latest_start=job.latest_start))
-        continued = self.is_piece_running and ranges[0][0] == 0
+        job, steps, on = self.job, self.job.steps, self.is_piece_running
+        if job.more_below is None:
+            costs = self._least_costs_with_longest_pause(rest, most_pieces)
+        else:
+            costs = self._least_costs(rest, most_pieces)
+            steps = costs.best_steps(range(steps, self.most_steps + 1), job.more_below, is_piece_running=on)
+        ranges = tuple(costs.pieces(steps, is_piece_running=on, latest_start=job.latest_start))
+        continued = on and bool(ranges) and ranges[0][0] == 0
         return ranges, max(len(ranges) - continued, compared)
 
     def _least_costs_with_longest_pause(self, rest: StepPrices, most_pieces: int | None) -> LeastCosts:
@@ -368,7 +395,7 @@ class _Search:
         job = self.job
         return LeastCosts.compute(
             prices,
-            job.steps,
+            self.most_steps,
             self.min_piece_steps,
             job.min_pause_steps,
             most_pieces,

@@ -238,6 +238,19 @@ WRONG = [
         id="pause-or-tolerance",
     ),
     pytest.param(
+        {"prices": {"horizon": "published", "more_below": 5}, "nearly": {"tolerance": 1}},
+        {"prices": "more_with_tolerance"},
+        id="more-or-tolerance",
+    ),
+    pytest.param(
+        {
+            "prices": {"horizon": "published", "more_below": 0},
+            "pieces": {"split": "split", "max_pause": {"hours": 24}},
+        },
+        {"prices": "more_with_tolerance"},
+        id="more-or-longest-pause",
+    ),
+    pytest.param(
         {"pieces": {"split": "one_piece", "start_cost": 2}}, {"pieces": "start_cost_in_one_go"}, id="start-in-one-go"
     ),
     pytest.param(
@@ -271,6 +284,7 @@ IN_ONE_NIGHT: dict[str, Any] = {"pieces": {"split": "one_piece"}, "when": {**CAR
         ({"pieces": {**CAR["pieces"], "min_pause": {"hours": 1, "minutes": 30}}}, {"min_pause": 90, "min_piece": 45}),
         ({"pieces": {"split": "split", "min_pause": {"hours": 0, "minutes": 0}}}, {"min_pause": None}),
         ({"pieces": {"split": "one_piece", "min_pause": {"hours": 0, "minutes": 0}}}, {"min_pause": None}),
+        ({"prices": {"horizon": "published", "more_below": 0}}, {"more_below": 0, "price_cap": None}),
     ],
 )
 def test_what_fits_is_accepted_and_stored_without_blank_fields(change: dict[str, Any], stored: dict[str, Any]) -> None:

@@ -142,6 +142,13 @@ def test_a_stored_value_that_no_form_accepts_is_refused(form: dict[str, object])
         ({"split": True, "start_cost": 101}, "start_cost"),
         ({"split": True, "start_cost": -1}, "start_cost"),
         ({"kind": "above", "price_cap": 5, "tolerance": 1}, "tolerance"),
+        ({"kind": "below", "price_cap": 5, "more_below": 1}, "more_below"),
+        ({"kind": "dearest", "more_below": 1}, "more_below"),
+        ({"energy": 2, "power": 2, "more_below": 1}, "more_below"),
+        ({"more_below": 1, "max_pause": 600}, "more_below"),
+        ({"more_below": 1, "tolerance": 1}, "more_below"),
+        ({"more_below": 1, "prefer": "latest"}, "more_below"),
+        ({"more_below": float("nan")}, "more_below"),
         ({"kind": "above", "price_cap": 5, "min_piece": 20}, "min_piece"),
     ],
 )

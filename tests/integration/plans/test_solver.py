@@ -45,6 +45,7 @@ def solve(
     max_pause_s: int | None = None,
     latest_start: int | None = None,
     earliest_end: int | None = None,
+    more_below: float | None = None,
 ) -> tuple[Piece, ...]:
     """Solve over hours that start at NIGHT, and return the pieces in seconds after it. The span is all these hours."""
     timeline = Timeline(HOUR_S, settled(NIGHT, prices))
@@ -59,6 +60,7 @@ def solve(
         max_pause_s=max_pause_s,
         latest_start=latest_start,
         earliest_end=earliest_end,
+        more_below=more_below,
     )
     return since_night(
         cheapest_pieces(
@@ -112,6 +114,7 @@ class Case:
     max_pause_s: int | None = None
     latest_start: int | None = None
     earliest_end: int | None = None
+    more_below: float | None = None
 
     @property
     def costs(self) -> list[int | None]:
@@ -137,7 +140,8 @@ class Case:
             continued = bool(on and way and way[0][0] == begins)
             used = len(quarters_of(way))
             enough = self.most_pieces is None or len(way) - continued <= self.most_pieces
-            if enough and used <= self.duration_s // QUARTER_S and (self.min_piece_s or not used or len(way) == 1):
+            short = self.more_below is not None or used <= self.duration_s // QUARTER_S
+            if enough and short and (self.min_piece_s or not used or len(way) == 1):
                 yield way
 
     def with_longest_pause(self, ways: list[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]:
@@ -169,7 +173,8 @@ class Case:
         """Return the best of all ways to choose quarters, by the words of the solver's docstring."""
         ways = list(self.ways(self.bounds))
         most = max(len(quarters_of(way)) for way in ways)
-        ways = self.with_longest_pause([way for way in ways if len(quarters_of(way)) == most])
+        least = most if self.more_below is None else min(most, self.duration_s // QUARTER_S)
+        ways = self.with_longest_pause([way for way in ways if len(quarters_of(way)) >= least])
         if self.tolerance and most:
             span = [way for way in self.ways((NIGHT, self.bounds[1])) if len(quarters_of(way)) == most]
             near_enough = min(self.cost(way) for way in span) + round(self.tolerance * 1_000_000) * most
@@ -181,10 +186,11 @@ class Case:
         best = min(ways, key=self.rank)
         return tuple((start * QUARTER_S, end * QUARTER_S) for start, end in best)
 
-    def rank(self, way: tuple[Piece, ...]) -> tuple[int, int, list[int]]:
+    def rank(self, way: tuple[Piece, ...]) -> tuple[int, int, int, list[int]]:
         used = quarters_of(way)
         order = [-quarter for quarter in reversed(used)] if self.prefer_latest else used
-        return self.cost(way), self.starts(way), order
+        worth = round((self.more_below or 0) * 1_000_000) * len(used)
+        return self.cost(way) - worth, -len(used), self.starts(way), order
 
 
 @st.composite
@@ -268,6 +274,36 @@ def test_no_solution_with_so_short_pauses_is_better(
     }
     case = replace(case, max_pause_s=pause_s, **bounds, **split)
     assert case.solved() == case.brute_force()
+
+
+@settings(max_examples=1000)
+@given(
+    cases(),
+    st.sampled_from([-0.01, 0.0, 0.005, 0.01, 0.0301, 0.1]),
+    st.sampled_from([None, 1, 2]),
+    st.sampled_from([0.0, 0.0, 0.0025]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_no_solution_with_more_cheap_hours_is_better(
+    case: Case, more_below: float, most_pieces: int | None, start_cost: float, runs_on: bool, is_need_met: bool
+) -> None:
+    if case.min_piece_s is not None:
+        case = replace(case, most_pieces=most_pieces, start_cost=start_cost, is_piece_running=runs_on)
+        case = replace(case, duration_s=0) if is_need_met else case
+    case = replace(case, more_below=more_below)
+    assert case.solved() == case.brute_force()
+
+
+def test_all_hours_at_or_below_a_price_come_on_top_of_the_cheapest() -> None:
+    day = [0.05, 0.02, 0.09, 0.03, 0.08, 0.04]
+    assert solve(day, 2 * HOUR_S, HOUR_S, more_below=0.01) == hours((1, 2), (3, 4))
+    assert solve(day, 2 * HOUR_S, HOUR_S, more_below=0.04) == hours((1, 2), (3, 4), (5, 6))
+    # A start must be worth its cost too.
+    assert solve(day, 2 * HOUR_S, HOUR_S, more_below=0.04, start_cost=0.001) == hours((1, 2), (3, 4))
+    # In one go, an hour above the price may lead to cheaper ones.
+    assert solve(day, 2 * HOUR_S, None, more_below=0.04) == hours((0, 2))
+    assert solve(day, 2 * HOUR_S, None, more_below=0.06) == hours((0, 6))
 
 
 def test_a_boiler_never_waits_longer_than_its_longest_pause() -> None:
