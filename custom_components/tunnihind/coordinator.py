@@ -146,9 +146,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
     def paid_price_calculator(self) -> PaidPriceCalculator:
         """An object that computes the prices that the household paid in past hours."""
         step_s = self.billing.billed_by.step_s
-        return PaidPriceCalculator(step_s=step_s, history=self._history(step_s), tariff=self.tariff)
+        return PaidPriceCalculator(step_s=step_s, history=self.market_history(step_s), tariff=self.tariff)
 
-    def _history(self, step_s: int) -> MarketHistory:
+    def market_history(self, step_s: int) -> MarketHistory:
+        """Return the past market prices by periods of `step_s` seconds."""
         return MarketHistory(partial(self.client.settled_prices_of_month, step_s=step_s, zone=self.zone), self.zone)
 
     async def _async_selling_prices_of(self, hours: Sequence[int]) -> dict[int, tuple[float, ...]]:
@@ -161,7 +162,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         if contract is None or not hours:
             return {}
         step_s = contract.resolution.step_s
-        settled = await self._history(step_s).prices_between(hours[0], hours[-1] + HOUR_S)
+        settled = await self.market_history(step_s).prices_between(hours[0], hours[-1] + HOUR_S)
         periods = {hour: [at - at % step_s for at in range(hour, hour + HOUR_S, SHORTEST_STEP_S)] for hour in hours}
         return {
             hour: tuple(contract.price(settled[start], start) for start in starts)
@@ -248,7 +249,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         until = min(end, present, -(-min(known, default=present) // HOUR_S) * HOUR_S)
         if start >= until:
             return self.data
-        history = self._history(step_s)
+        history = self.market_history(step_s)
         try:
             settled = await history.prices_between(start, until)
             first = min(settled, default=until)

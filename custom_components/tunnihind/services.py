@@ -4,10 +4,11 @@ from typing import Final
 
 from homeassistant.core import HomeAssistant, SupportsResponse, callback
 
-from .actions import find_cheapest_hours, get_prices, import_past, update_plan
+from .actions import compare_contracts, find_cheapest_hours, get_prices, import_past, update_plan
 from .const import DOMAIN
 
 _QUERY_ACTIONS: Final = {
+    "compare_contracts": (compare_contracts.SCHEMA, compare_contracts.compare_contracts),
     "get_prices": (get_prices.SCHEMA, get_prices.get_prices),
     "find_cheapest_hours": (find_cheapest_hours.SCHEMA, find_cheapest_hours.find_cheapest_hours),
 }

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
+from datetime import date
 from functools import cache
 from itertools import batched
 from pathlib import Path
@@ -16,6 +17,7 @@ import yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
+from custom_components.tunnihind.actions import compare_contracts
 from custom_components.tunnihind.actions.call import Direction
 from custom_components.tunnihind.actions.get_prices import RESOLUTIONS, PriceFormat
 from custom_components.tunnihind.actions.import_past import common_import_fields
@@ -23,9 +25,11 @@ from custom_components.tunnihind.battery.plan import Action
 from custom_components.tunnihind.battery.settings import METERS
 from custom_components.tunnihind.client.polling import Problem
 from custom_components.tunnihind.const import DOMAIN
+from custom_components.tunnihind.core.comparison import Bills, Comparison
 from custom_components.tunnihind.core.levels import Level
-from custom_components.tunnihind.core.market import ESTONIA
-from custom_components.tunnihind.core.rates import FEE_RATES, NETWORK_RATES, Part
+from custom_components.tunnihind.core.market import ESTONIA, HOUR_S
+from custom_components.tunnihind.core.rates import FEE_RATES, NETWORK_RATES, Package, Part
+from custom_components.tunnihind.core.tariff import Tariff
 from custom_components.tunnihind.forms.plan_flow import first_plan
 from custom_components.tunnihind.household.battery_planner import PlanNote
 from custom_components.tunnihind.household.home_energy import NoPlanReason
@@ -33,6 +37,10 @@ from custom_components.tunnihind.past.paid_prices import LeftOutHour, LeftOutRea
 from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.plan import PlanStatus
 from custom_components.tunnihind.plans.settings import Horizon, PlanKind, Preference, Starts
+from custom_components.tunnihind.worth.answer import Answer
+from custom_components.tunnihind.worth.battery import BatteryWorth
+from custom_components.tunnihind.worth.past_year import PastYear
+from custom_components.tunnihind.worth.question import Question
 from tests.support import documents
 from tests.support.household.battery import BATTERY, BATTERY_ID
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, MakeHome
@@ -213,6 +221,29 @@ def test_sensors_that_the_text_points_to_have_their_names(language: str) -> None
     assert said["data_problem"]["name"] in bold(documents.section("Troubleshooting", language))
 
 
+BILLS: Final = Bills(1.0, 1.0, 1.0, 1.0, 1.0)
+COMPARED: Final = Answer(
+    question=Question.from_mapping({"energy": "sensor.bought"}),
+    year=PastYear(
+        today=date(2026, 11, 29),
+        start=0,
+        end=2 * HOUR_S,
+        bought={0: 1.0},
+        sold={0: 1.0},
+        market={},
+        tariff=Tariff(),
+        billed_s=HOUR_S,
+        selling=None,
+    ),
+    present=Comparison({"2025-11": BILLS}),
+    packages={Package.VORK_1: BILLS},
+    sold_kwh=1.0,
+    earned=1.0,
+    battery=BatteryWorth(ideal=1.0, share=0.98, cycles=1.0, hours=1, price=1.0),
+)
+"""An answer that has all fields."""
+
+
 async def answered(hass: HomeAssistant, action: str, **data: Any) -> set[str]:  # noqa: ANN401  an action's own
     """Return the names of all fields of an action's answer."""
     answer = await hass.services.async_call(DOMAIN, action, data, blocking=True, return_response=True)
@@ -254,6 +285,7 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
         "import_costs": imported | {"kwh", "cost"},
         "update_plan": await answered(hass, "update_plan", entity_id=window, horizon="expected") | found | none,
     }
+    answers["compare_contracts"] = {"notes", *keys_of(compare_contracts.answer_fields(COMPARED))}
     choices: dict[str, set[str]] = {"get_prices": {*RESOLUTIONS, *PriceFormat, *Direction}}
     choices["update_plan"] = {*Horizon, *Starts}
     choices["find_cheapest_hours"] = {*Horizon, PlanKind.CHEAPEST, PlanKind.MOST_EXPENSIVE, *Preference}

@@ -112,6 +112,7 @@ def test_exempt_features_do_not_exist() -> None:
 async def test_actions_are_there_without_a_server(hass: HomeAssistant, enable_custom_integrations: None) -> None:
     assert await async_setup_component(hass, DOMAIN, {})
     assert hass.services.async_services()[DOMAIN].keys() == {
+        "compare_contracts",
         "find_cheapest_hours",
         "get_prices",
         "import_costs",

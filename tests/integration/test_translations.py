@@ -26,7 +26,7 @@ from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.core.levels import Level
 from custom_components.tunnihind.core.rates import Package, Part
 from custom_components.tunnihind.errors import Refusal, TunnihindError
-from custom_components.tunnihind.forms import battery_form, options_flow, plan_form, tariff_step
+from custom_components.tunnihind.forms import battery_form, comparison_form, options_flow, plan_form, tariff_step
 from custom_components.tunnihind.forms.battery_flow import BatteryFlow
 from custom_components.tunnihind.forms.options_flow import TunnihindOptionsFlow
 from custom_components.tunnihind.forms.plan_flow import PlanFlow
@@ -37,6 +37,7 @@ from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.settings import PlanError
 from custom_components.tunnihind.prices.billing import Resolution
 from custom_components.tunnihind.prices.units import Unit
+from custom_components.tunnihind.worth.text import CONTRACTS
 from tests.support.household.home import MakeHome
 from tests.support.household.translations import (
     INTEGRATION,
@@ -204,6 +205,7 @@ def selectors() -> dict[str, Texts]:
         plan_form.KIND_FORM.schema,
         *(plan_form.plan_form_schema(unit, form).schema for unit in Unit for form in plan_form.PlanForm),
         *(battery_form.battery_form_schema(unit).schema for unit in Unit),
+        *(comparison_form.comparison_form(unit).schema for unit in Unit),
         *(form.schema.schema for form in FORMS_OF_PRICES),
     ):
         key = selector.config.get("translation_key")
@@ -219,12 +221,20 @@ def selectors() -> dict[str, Texts]:
     # The other options of a row are dates. Other texts beside the forms are not choices.
     return {
         **found,
+        "comparison": {"options": said_of_comparisons()},
         options_flow.ROW: {"options": {"beginning"}},
         "part": {"options": {tariff_step.MARKET, *Part, tariff_step.VAT} - {Part.OTHER}},
         "period": {"options": set(Resolution)},
         "plan_changes": {"options": {"hint"}},
         "tariff_sentence": {"options": {"disputed", "filled_in", "own"}},
     }
+
+
+def said_of_comparisons() -> set[str]:
+    """Return the keys of the texts of a comparison: those that the code says, and the names of the contracts."""
+    module = ast.parse((INTEGRATION / "worth" / "text.py").read_text())
+    calls = [node for node in ast.walk(module) if isinstance(node, ast.Call) and ast.unparse(node.func) == "self._say"]
+    return {ast.literal_eval(call.args[0]) for call in calls if isinstance(call.args[0], ast.Constant)} | {*CONTRACTS}
 
 
 def _selectors_of(*schemas: Mapping[Any, Any]) -> Iterator[NumberSelector | SelectSelector]:
@@ -258,6 +268,14 @@ def test_every_text_of_the_battery_form_is_one_of_a_field() -> None:
         assert {name: said["data"].keys() for name, said in step["sections"].items()} == {
             name: inner.keys() for name, inner in fields.items() if inner
         }
+
+
+def test_every_text_of_the_comparison_form_is_one_of_a_field() -> None:
+    fields = fields_of(comparison_form.comparison_form(Unit.CENTS).schema)
+    said = EN["options"]["step"]["compare"]
+    for kind in ("data", "data_description"):
+        assert said[kind].keys() == {name for name, inner in fields.items() if inner is None}
+        assert said["sections"]["battery"][kind].keys() == fields["battery"].keys()
 
 
 def test_every_choice_has_a_text_and_no_other_has() -> None:

@@ -32,7 +32,7 @@ KEPT_APART = {
 
 INTEGRATION_FROM_BELOW = (
     *("core", "const", "errors", "choices", "prices", "plans", "battery", "client", "storage", "past", "household"),
-    *("ledger", "coordinator", "devices", "entity", "forms", "entities", "actions", "card"),
+    *("ledger", "coordinator", "worth", "devices", "entity", "forms", "entities", "actions", "card"),
 )
 """The packages and files of the integration, from the lowest up. Each imports only from those before it."""
 

@@ -4,7 +4,7 @@ The page's script `contracts.js` computes the same, and tests run both on the sa
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
 
@@ -26,6 +26,30 @@ def fees_today(zone: Market, package: Package, today: date, *, negative_price_is
     parts = frozenset[Part]() if package is Package.OWN else _ALL_FEES
     row = TariffRow(package=package, parts_from_table=parts, negative_price_is_zero=negative_price_is_zero)
     return Tariff(zone=zone, rows=[row], rates_on=today)
+
+
+def household_today(tariff: Tariff, today: date) -> tuple[Tariff, float]:
+    """Return a household's fees of `today` for all dates, and its margin in EUR/kWh without VAT.
+
+    The fees don't contain the margin, because it belongs to the market price alone.
+    """
+    charges = replace(tariff, rates_on=today).charges(tariff.zone.midnight(today))
+    margin = sum(one.eur_kwh + one.vat for one in charges.charges if one.part is Part.MARGIN)
+    rows = [replace(row, margin=0.0) for row in tariff.rows]
+    return replace(tariff, rows=rows, rates_on=today), margin / (1 + charges.vat_rate)
+
+
+def with_package(tariff: Tariff, package: Package, today: date) -> Tariff:
+    """Return a household's fees with the network rates of a package in `rates.json`, and all other fees as they are.
+
+    If the household has entered no fees for `today`, these are the fees of `fees_today`.
+    """
+    if not tariff.charges(tariff.zone.midnight(today)).charges:
+        return fees_today(tariff.zone, package, today)
+    rows = [
+        replace(row, package=package, parts_from_table=row.parts_from_table | {Part.NETWORK}) for row in tariff.rows
+    ]
+    return replace(tariff, rows=rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

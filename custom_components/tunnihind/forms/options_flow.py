@@ -1,10 +1,15 @@
-"""The flow in which a household changes its fees, billing, selling contract, cheap hours and unit of prices."""
+"""The flow in which a household changes its fees, billing, selling contract, cheap hours and unit of prices.
 
+The flow also compares contracts by the past year, which changes nothing.
+"""
+
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Final, override
 
 import voluptuous as vol
 from homeassistant.config_entries import ConfigEntryState, ConfigFlowResult, OptionsFlow
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.selector import (
     BooleanSelector,
     DateSelector,
@@ -13,14 +18,20 @@ from homeassistant.helpers.selector import (
     SelectSelectorConfig,
     SelectSelectorMode,
 )
+from homeassistant.helpers.service import async_get_config_entry
 
 from ..client.clock import home_assistant_now
-from ..const import CONF_CHEAP_HOURS, CONF_HOURS_AHEAD, DEFAULT_CHEAP_HOURS, DEFAULT_HOURS_AHEAD
-from ..coordinator import TunnihindCoordinator
+from ..const import CONF_CHEAP_HOURS, CONF_HOURS_AHEAD, DEFAULT_CHEAP_HOURS, DEFAULT_HOURS_AHEAD, DOMAIN
+from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..prices.billing import BILLED_BY, LEVELS_BY, NEGATIVE_IS_ZERO, RESOLUTION, SELLING, Resolution, billing_from
 from ..prices.units import CONF_UNIT, Unit, unit_of
 from ..prices.zones import zone_of
+from ..worth.answer import answer_question
+from ..worth.question import Question
+from ..worth.text import answer_text
+from .comparison_form import comparison_form, meters_to_suggest, place_of_error, question_from_input, reason_of
 from .fields import choice_field, count_field, price_field
+from .reader import language_of_reader
 from .tariff_form import ROWS, VALID_FROM, Row, find_row, ordered_rows, row_name, rows_without
 from .tariff_step import BillingPeriodNow, TariffFlow
 
@@ -90,14 +101,18 @@ def _options_with_selling(options: Mapping[str, Any], typed: Mapping[str, Any], 
 class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
     """The flow in which a household changes the options of an entry. A loaded entry applies them without a reload."""
 
+    _comparing: asyncio.Task[str]
+
     def __init__(self) -> None:
         self._chosen_row: str | None = None
+        self._compared_input: dict[str, Any] = {}
 
     async def async_step_init(self, _: None = None) -> ConfigFlowResult:
         """Show the menu of the options that the household can change."""
         removal = ["remove_row"] if self._rows else []
         return self.async_show_menu(
-            step_id="init", menu_options=["prices", "add_row", *removal, "billing", "selling", "cheap", "unit"]
+            step_id="init",
+            menu_options=["prices", "add_row", *removal, "billing", "selling", "cheap", "unit", "compare"],
         )
 
     async def async_step_prices(self, _: None = None) -> ConfigFlowResult:
@@ -158,6 +173,52 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
     async def async_step_unit(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether prices are shown in cents or in euros. Sensors ignore this choice."""
         return self._ask_or_save("unit", UNIT_FORM, {CONF_UNIT: Unit.CENTS.value}, user_input)
+
+    async def async_step_compare(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask what to compare by the past year, and begin."""
+        if user_input is None:
+            self._compared_input = self._compared_input or await meters_to_suggest(self.hass)
+            return self._comparison_form()
+        self._compared_input, language = user_input, await language_of_reader(self.hass)
+        try:
+            question = question_from_input(user_input, unit_of(self._options))
+        except HomeAssistantError as error:
+            return self._comparison_form(error, await reason_of(self.hass, error, language))
+        self._comparing = self.hass.async_create_task(self._compare(question, language))
+        return await self.async_step_comparing()
+
+    async def async_step_comparing(self, _: None = None) -> ConfigFlowResult:
+        """Show the progress until the comparison is done."""
+        if not self._comparing.done():
+            return self.async_show_progress(
+                step_id="comparing", progress_action="comparing", progress_task=self._comparing
+            )
+        return self.async_show_progress_done(next_step_id="compared")
+
+    async def async_step_compared(self, _: None = None) -> ConfigFlowResult:
+        """Show the comparison, or the form again with the reason why there is none."""
+        try:
+            text = self._comparing.result()
+        except HomeAssistantError as error:
+            language = await language_of_reader(self.hass)
+            return self._comparison_form(error, await reason_of(self.hass, error, language))
+        return self.async_show_menu(
+            step_id="compared", menu_options=["compare", "init"], description_placeholders={"answer": text}
+        )
+
+    async def _compare(self, question: Question, language: str) -> str:
+        entry: TunnihindConfigEntry = async_get_config_entry(self.hass, DOMAIN, self.config_entry.entry_id)
+        answer = await answer_question(self.hass, entry.runtime_data, question, self.async_update_progress)
+        return await answer_text(self.hass, answer, language)
+
+    def _comparison_form(self, error: HomeAssistantError | None = None, reason: str = "") -> ConfigFlowResult:
+        schema = comparison_form(unit_of(self._options))
+        return self.async_show_form(
+            step_id="compare",
+            data_schema=self.add_suggested_values_to_schema(schema, self._compared_input),
+            errors={place_of_error(error): "comparison_failed"} if error else None,
+            description_placeholders={"reason": reason},
+        )
 
     def _ask_or_save(
         self, step_id: str, form: vol.Schema, defaults: Mapping[str, Any], user_input: dict[str, Any] | None

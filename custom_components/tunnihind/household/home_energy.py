@@ -255,6 +255,11 @@ async def read_grid_energy(
     }
 
 
+async def dashboard_meters(hass: HomeAssistant) -> Mapping[str, Sequence[str]]:
+    """Return the meters of the Energy dashboard by their field in a battery's form."""
+    return _meters(await _energy_sources(hass), None)
+
+
 async def _energy_sources(hass: HomeAssistant) -> list[dict[str, Any]]:
     if ENERGY not in hass.config.components:
         return []

@@ -79,8 +79,8 @@ async def submit(hass: HomeAssistant, form: ConfigFlowResult, user_input: Mappin
 @pytest.mark.parametrize(
     ("options", "choices"),
     [
-        ({}, ["prices", "add_row", "billing", "selling", "cheap", "unit"]),
-        ({"rows": [BASE]}, ["prices", "add_row", "remove_row", "billing", "selling", "cheap", "unit"]),
+        ({}, ["prices", "add_row", "billing", "selling", "cheap", "unit", "compare"]),
+        ({"rows": [BASE]}, ["prices", "add_row", "remove_row", "billing", "selling", "cheap", "unit", "compare"]),
     ],
 )
 async def test_the_menu_offers_to_remove_prices_only_where_there_are_some(

@@ -9,7 +9,10 @@ from tests.support.household.energy_meter import METER
 from tests.support.household.home import Home
 
 
-@pytest.mark.parametrize(("action", "data"), [("import_prices", {}), ("import_costs", {"energy": METER})])
+@pytest.mark.parametrize(
+    ("action", "data"),
+    [("import_prices", {}), ("import_costs", {"energy": METER}), ("compare_contracts", {"energy": METER})],
+)
 async def test_the_actions_say_that_they_need_the_recorder(
     hass: HomeAssistant, home: Home, action: str, data: dict[str, str]
 ) -> None:
