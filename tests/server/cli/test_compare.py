@@ -38,6 +38,38 @@ def test_the_json_has_the_sums_of_all_and_of_each_month(run: Run, tmp_path: Path
 
 
 @pytest.mark.usefixtures("imported_quarters")
+def test_all_contracts_with_their_monthly_fees(run: Run, tmp_path: Path) -> None:
+    """100 kWh at 5 + 0.5 c, at 8 c, half and half, and at 4 c at most, with 1 or 2 EUR a month and 24% VAT."""
+    terms = ["--margin", "0.5", "--monthly", "1", "--fixed", "8", "--fixed-monthly", "2", "--half", "--cap", "4"]
+    file = use_file(tmp_path, "2025-10-05T12:00Z,100")
+    bills = {"kwh": 100.0, "spot": 8.06, "fixed": 12.4, "half": 9.61, "capped": 6.2}
+    found = json.loads(run("compare", file, *terms, "--json").stdout)
+    assert found == {**bills, "months": [{"month": "2025-10", **bills}]}
+    shown = run("compare", file, *terms).stdout
+    [whole] = [line.split()[1::2] for line in shown.splitlines() if " all " in line]
+    assert whole == ["all", "100.0", "8.06", "8.06", "12.40", "12.40", "9.61", "9.61", "6.20", "6.20"]
+
+
+def test_half_and_half_needs_a_fixed_price(run: Run, tmp_path: Path) -> None:
+    found = run("compare", use_file(tmp_path, "2025-10-05T12:00Z,100"), "--half")
+    assert found.exit_code == 2
+    assert "give --fixed too" in found.output
+
+
+def test_a_negative_price_counts_as_zero_if_the_contract_says_so(run: Run, tmp_path: Path) -> None:
+    prices = tmp_path / "prices.csv"
+    hours = range(utc("2025-10-04T22:00"), utc("2025-10-05T22:00"), QUARTER_S)
+    prices.write_text("ts,ee\n" + "".join(f"{ts},-20\n" for ts in hours))
+    assert run("import", "prices", str(prices)).exit_code == 0
+    file = use_file(tmp_path, "2025-10-05T12:00Z,100")
+    bills = [
+        json.loads(run("compare", file, "--margin", "1", "--json", *more).stdout)["spot"]
+        for more in ([], ["--zero-below"])
+    ]
+    assert bills == [-1.24, 1.24]
+
+
+@pytest.mark.usefixtures("imported_quarters")
 def test_without_a_fixed_price_its_sums_are_null(run: Run, tmp_path: Path) -> None:
     found = json.loads(run("compare", use_file(tmp_path, "2025-10-05T00:00Z,100"), "--json").stdout)
     assert found == {
