@@ -166,7 +166,7 @@ def test_the_profile_is_one_that_apparmor_loads(tmp_path: Path) -> None:
     for name, returned in {"a0d7b954_tunnihind": 0, "a0d7b954_tunnihind oops": 1}.items():
         renamed = tmp_path / "profile"
         renamed.write_text(PROFILE.replace(line, line.replace(CONFIG["slug"], name, 1)))
-        command = [parser, "--skip-kernel-load", "--skip-cache", renamed]
+        command = [parser, "--skip-kernel-load", "--skip-cache", str(renamed)]
         assert subprocess.run(command, capture_output=True, check=False).returncode == returned
 
 

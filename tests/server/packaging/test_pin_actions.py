@@ -22,7 +22,7 @@ USED: Final = {
 
 def git(repository: Path, *arguments: str) -> str:
     identity = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.org")
-    command = ["git", "-C", repository, *identity, *arguments]
+    command = ["git", "-C", str(repository), *identity, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -56,7 +56,7 @@ def run(project: Path, github: Path) -> subprocess.CompletedProcess[str]:
         "GIT_CONFIG_KEY_0": f"url.{github.as_uri()}/.insteadOf",
         "GIT_CONFIG_VALUE_0": "https://github.com/",
     }
-    command = [sys.executable, project / "scripts/pin-actions"]
+    command = [sys.executable, str(project / "scripts/pin-actions")]
     return subprocess.run(command, env=os.environ | local, capture_output=True, text=True, check=False)
 
 
