@@ -121,12 +121,16 @@ def called(words: list[str]) -> str:
     return name
 
 
+SCRIPTS = {"test", "test-oldest-home-assistant", "test-newest-home-assistant", "test-emhass"}
+"""What `./run` does not pass on to our command."""
+
+
 def calls(document: str) -> Iterator[list[str]]:
     """Yield the words of every call of our command, in shell blocks and in the text."""
     lines = [line for kind, code in documents.fences(document) if kind == "sh" for line in code.splitlines()]
     for line in (*lines, *documents.codes(document)):
         call = re.fullmatch(r"(?:(?:(?:docker exec|uvx) .+ )?tunnihind|\./run) (.+)", line)
-        if call and call[1].split()[0] not in {"test", "test-oldest-home-assistant", "test-emhass", "uv", "COMMAND"}:
+        if call and call[1].split()[0] not in SCRIPTS | {"uv", "COMMAND"}:
             yield shlex.split(call[1])
 
 

@@ -16,11 +16,12 @@ The back-fill does not store forecasts that `delete_superfluous` would delete.
 The size of the stored data in SQLite:
 
     a year of prices (140,000 quarters of four zones)      7 MB
-    a year of forecast runs for hours                      3 MB
-    a year of forecast runs for quarters                   6 MB
+    a year of forecast runs for hours                      4 MB
+    a year of forecast runs for quarters                   8 MB
     a year of weather forecasts (42 covariates)           11 MB (5 MB if back-filled)
     a year of ENTSO-E's forecasts (21 covariates)          5 MB (1 MB if back-filled)
     a year of scores                                     0.3 MB
+    a year of records                                    0.8 MB
     witnesses                                            0.5 MB
     rows that are too recent to be deleted                17 MB
 

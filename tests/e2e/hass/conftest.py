@@ -16,9 +16,9 @@ _LOG_LINES = 60
 async def real_home(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[RealHome]:
-    """Return a home that shows prices, in the afternoon or at the module's BEGINS."""
-    begins = getattr(request.module, "BEGINS", AFTERNOON)
-    async with RealHome.inhabited(tmp_path_factory.mktemp("real_home"), begins) as inhabited:
+    """Return a home that shows prices, in the afternoon or at the module's BEGINS, by default of Estonia alone."""
+    begins, zones = getattr(request.module, "BEGINS", AFTERNOON), getattr(request.module, "ZONES", "ee")
+    async with RealHome.inhabited(tmp_path_factory.mktemp("real_home"), begins, zones=zones) as inhabited:
         yield inhabited
 
 

@@ -51,8 +51,9 @@ async def test_with_all_well_one_pass_ends_and_says_so(
     changes: list[int] = []
     pipeline = pipeline_of(store, clock, prices=[source], weather=[ScriptedWeather()])
     assert await pipeline.catch_up(lambda: changes.append(store.state.served_version()))
-    # There is a notice after prices, weather, forecast, backtest and thinning, and one when the prices are stored.
-    assert len(changes) == 6
+    # There is a notice after prices, weather, forecast, backtest, records and thinning, and one when the prices are
+    # stored.
+    assert len(changes) == 7
     assert changes[0] < changes[-1]
     assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
 

@@ -1,12 +1,22 @@
 """The process of Home Assistant, with restarts on the same folder."""
 
+import os
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tests.support.machine.processes import Process
 
-COMMAND = str(Path(sys.executable).with_name("hass"))
+COMMAND = os.environ.get("TUNNIHIND_HASS") or str(Path(sys.executable).with_name("hass"))
+"""The script `test-newest-home-assistant` names another Home Assistant."""
+
+_PROJECT = Path(__file__).parents[3]
+_LEVEL = re.compile(r"^\d{4}-\d\d-\d\d \S+ (?P<level>[A-Z]+) \(")
+"""The beginning of an entry in the log; the other lines belong to the entry before them."""
+_COMPLAINTS = {"WARNING", "ERROR", "CRITICAL"}
+_UNTESTED = "We found a custom integration tunnihind which has not been tested by Home Assistant"
+"""Home Assistant warns of each custom integration."""
 
 
 class HassProcess:
@@ -27,6 +37,12 @@ class HassProcess:
     def log_of_this_start(self) -> str:
         """The log since the last start."""
         return self._processes[-1].log
+
+    def complaints_about_us(self) -> list[str]:
+        """Return the entries of the log, from warnings up, and Python's own warnings, that name the integration."""
+        # The folder of the project may have its name too.
+        entries = entries_to_heed(self.log.replace(str(_PROJECT), ""))
+        return [entry for entry in entries if "tunnihind" in entry and _UNTESTED not in entry]
 
     def progress(self) -> object:
         """Return a value that changes while Home Assistant is busy."""
@@ -55,3 +71,18 @@ class HassProcess:
         """End all processes that a failed test may have left."""
         for process in self._processes:
             process.clear_away()
+
+
+def entries_to_heed(log: str) -> Iterator[str]:
+    """Yield the entries from warnings up, and each line outside of them that Python's module `warnings` has written."""
+    entry: list[str] = []
+    for line in [*log.splitlines(), "9999-12-31 end INFO ("]:
+        begins = _LEVEL.match(line)
+        if begins is None and entry:
+            entry.append(line)
+        elif begins is None and "Warning: " in line:
+            yield line
+        elif begins is not None:
+            if entry:
+                yield "\n".join(entry)
+            entry = [line] if begins["level"] in _COMPLAINTS else []

@@ -25,11 +25,12 @@ minute."""
 class RealHome:
     """A home, and the actions of a test in it."""
 
-    def __init__(self, hass: HassApi, clock: ShiftedClock, folder: Path) -> None:
+    def __init__(self, hass: HassApi, clock: ShiftedClock, folder: Path, zones: str = "ee") -> None:
         self.hass = hass
         self.clock = clock
         self.server: Server
         self._folder = folder
+        self._zones = zones
         self._port = free_port()
         self._servers: list[Server] = []
 
@@ -39,15 +40,17 @@ class RealHome:
         home.mkdir()
         environment = server_environment(home, home / "unused.db") | self.clock.environment
         # The integration uses the legal VAT. With the same rate, the server shows the same prices.
-        self.server = Server(["--demo", "--vat-rate", "0.24"], environment, self._port, home / "log", wrapper=())
+        self.server = Server(
+            ["--demo", "--vat-rate", "0.24", "--zones", self._zones], environment, self._port, home / "log", wrapper=()
+        )
         self._servers.append(self.server)
         await self.server.until("/api/v1/forecast", is_whole, say="prices and a forecast")
 
-    async def add_integration(self) -> None:
-        """Connect the integration with the server by the steps of its flow."""
-        outcome = await self.hass.flow("tunnihind", {"url": self.server.url})
+    async def add_integration(self, zone: str = "ee") -> None:
+        """Connect the integration with a zone of the server by the steps of its flow."""
+        choice = [{"zone": zone}] if "," in self._zones else []
+        outcome = await self.hass.flow("tunnihind", {"url": self.server.url}, *choice)
         assert outcome["type"] == "create_entry", outcome
-        await self.until_loaded()
 
     async def add_plan(self, name: str, hours: int, *, deadline: str, earliest: str | None = None) -> None:
         """Add a plan in one piece on published prices by the steps of its flow."""
@@ -120,8 +123,11 @@ class RealHome:
 
     @classmethod
     @asynccontextmanager
-    async def inhabited(cls, folder: Path, instant: str | None = None) -> AsyncIterator[Self]:
-        """Return a fresh home with a running server, the integration and its entities, by default at the present."""
+    async def inhabited(cls, folder: Path, instant: str | None = None, *, zones: str = "ee") -> AsyncIterator[Self]:
+        """Return a fresh home with a running server, the integration and its entities, by default at the present.
+
+        The server has these zones, and the integration's entry is of the first.
+        """
         if (found := library()) is None:
             pytest.skip("needs a clock that can be shifted: Debian's package libfaketime")
         clock = ShiftedClock(found, folder / "clock")
@@ -129,10 +135,11 @@ class RealHome:
             clock.set(instant)
         (hass_folder := folder / "hass").mkdir()
         async with fresh_hass(hass_folder, clock) as hass:
-            real_home = cls(hass, clock, folder)
+            real_home = cls(hass, clock, folder, zones)
             try:
                 await real_home.start_server()
                 await real_home.add_integration()
+                await real_home.until_loaded()
                 yield real_home
             finally:
                 real_home.clear_away()

@@ -23,6 +23,7 @@ async def fresh_hass(
     port = free_port()
     write_configuration(folder, port, discovery=discovery)
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(UNHEARD)}
+    environment["PYTHONWARNINGS"] = "default"  # deprecations too
     process = HassProcess(folder, environment | (clock.environment if clock else {}), port)
     api = HassApi(process)
     try:

@@ -162,3 +162,4 @@ async def test_the_card_goes_with_the_last_server(real_home: RealHome) -> None:
             await page.locator("hui-error-card").first.wait_for()
             assert not await page.evaluate("customElements.get('tunnihind-card')")
     await real_home.add_integration()
+    await real_home.until_loaded()
