@@ -42,13 +42,11 @@ def household_today(tariff: Tariff, today: date) -> tuple[Tariff, float]:
 def with_package(tariff: Tariff, package: Package, today: date) -> Tariff:
     """Return a household's fees with the network rates of a package in `rates.json`, and all other fees as they are.
 
-    If the household has entered no fees for `today`, these are the fees of `fees_today`.
+    If the household has entered no fees for `today`, the other fees are those of `rates.json` too.
     """
-    if not tariff.charges(tariff.zone.midnight(today)).charges:
-        return fees_today(tariff.zone, package, today)
-    rows = [
-        replace(row, package=package, parts_from_table=row.parts_from_table | {Part.NETWORK}) for row in tariff.rows
-    ]
+    has_fees = tariff.charges(tariff.zone.midnight(today)).charges
+    rows = tariff.rows if has_fees else fees_today(tariff.zone, package, today).rows
+    rows = [replace(row, package=package, parts_from_table=row.parts_from_table | {Part.NETWORK}) for row in rows]
     return replace(tariff, rows=rows)
 
 

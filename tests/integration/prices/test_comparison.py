@@ -4,7 +4,13 @@ from datetime import date
 
 import pytest
 
-from custom_components.tunnihind.core.comparison import Offer, compare_contracts, fees_today
+from custom_components.tunnihind.core.comparison import (
+    Offer,
+    compare_contracts,
+    fees_today,
+    household_today,
+    with_package,
+)
 from custom_components.tunnihind.core.market import ESTONIA, HOUR_S
 from custom_components.tunnihind.core.rates import FEE_RATES, NETWORK_RATES, Package, Part
 from custom_components.tunnihind.core.tariff import Tariff, TariffRow
@@ -42,3 +48,34 @@ def test_the_rates_of_a_day_hold_on_all_dates_but_each_date_keeps_its_hours() ->
     assert [charge.rate_period for charge in charges.charges if charge.part is Part.NETWORK] == ["day"]
     holiday = ESTONIA.midnight(date(2023, 2, 24)) + 12 * HOUR_S
     assert [one.rate_period for one in tariff.charges(holiday).charges if one.part is Part.NETWORK] == ["night"]
+
+
+@pytest.mark.parametrize("fees_include_vat", [False, True])
+def test_a_households_margin_is_no_part_of_the_fees_of_a_fixed_price(fees_include_vat: bool) -> None:
+    """Later fees don't count today, and the margin is without VAT however the household entered it."""
+    row = TariffRow(margin=0.0124, excise=0.01, vat_rate=0.24)
+    later = TariffRow(valid_from=date(2027, 1, 1), margin=0.5)
+    fees, margin = household_today(Tariff(rows=[row, later], fees_include_vat=fees_include_vat), TODAY)
+    assert margin == pytest.approx(0.01 if fees_include_vat else 0.0124)
+    midsummer = ESTONIA.midnight(date(2027, 6, 24))
+    assert fees.charges(midsummer).fees == pytest.approx(0.01 if fees_include_vat else 0.0124)
+
+
+def test_a_package_changes_only_the_network_rates_of_a_household() -> None:
+    noon = ESTONIA.midnight(date(2026, 11, 20)) + 12 * HOUR_S
+    rows = [TariffRow(network_day=0.05, network_night=0.04, excise=0.002, vat_rate=0.2)]
+    fees, _ = household_today(Tariff(rows=rows), TODAY)
+    changed = with_package(fees, Package.VORK_1, TODAY)
+    charged = {one.part: one.eur_kwh for one in changed.charges(noon).charges if one.eur_kwh}
+    assert charged == {Part.NETWORK: pytest.approx(0.0772), Part.EXCISE: 0.002}
+    assert changed.charges(noon).vat_rate == 0.2
+
+
+def test_a_household_without_fees_today_has_all_fees_of_the_table_with_a_package() -> None:
+    rows = [TariffRow(valid_from=date(2027, 1, 1), margin=0.5)]
+    fees, margin = household_today(Tariff(rows=rows, chosen_vat_rate=0.09), TODAY)
+    noon = ESTONIA.midnight(TODAY) + 12 * HOUR_S
+    charges = with_package(fees, Package.VORK_1, TODAY).charges(noon)
+    assert (margin, charges.vat_rate) == (0, 0.09)
+    expected = fees_today(ESTONIA, Package.VORK_1, TODAY).charges(noon).charges
+    assert [one.eur_kwh for one in charges.charges] == [one.eur_kwh for one in expected]
