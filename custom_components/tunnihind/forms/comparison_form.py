@@ -10,6 +10,7 @@ from homeassistant.helpers.selector import StatisticSelector
 from homeassistant.helpers.translation import async_get_translations
 
 from ..battery.settings import MAX_CAPACITY_KWH
+from ..errors import Refusal
 from ..household.home_energy import dashboard_meters
 from ..plans.settings import MAX_POWER_KW
 from ..prices.units import Unit
@@ -45,7 +46,8 @@ def comparison_form(unit: Unit) -> vol.Schema:
     }
     return vol.Schema(
         {
-            vol.Required(ENERGY): StatisticSelector(),
+            # Home Assistant's form is empty if it has to choose a statistic at first, as for a required field.
+            vol.Optional(ENERGY): StatisticSelector(),
             vol.Optional(SOLD): StatisticSelector(),
             vol.Optional(MONTHLY): monthly,
             vol.Optional(FIXED): price,
@@ -64,7 +66,9 @@ async def meters_to_suggest(hass: HomeAssistant) -> dict[str, Any]:
 
 
 def question_from_input(user_input: Mapping[str, Any], unit: Unit) -> Question:
-    """Read the form. Raises the Refusals of `Question.from_mapping`."""
+    """Read the form. Raises Refusal if there is no statistic, and the Refusals of `Question.from_mapping`."""
+    if not user_input.get(ENERGY):
+        raise Refusal("statistic_needed", field=ENERGY)
     given = {**user_input, **user_input.get(BATTERY, {})}
     typed = {field: value for field, value in given.items() if value is not None}
     return Question.from_mapping(typed | {field: unit.to_cents(typed[field]) for field in _PRICES if field in typed})

@@ -103,6 +103,7 @@ async def test_prices_are_typed_in_the_households_unit(hass: HomeAssistant, arch
     ("answers", "place", "reason"),
     [
         ({"energy": "sensor.nothing"}, "energy", "there is no statistic “sensor.nothing”"),
+        ({"energy": ""}, "energy", "choose the statistic"),
         ({"fixed_monthly": 3}, "fixed", "fixed_monthly is given"),
         ({"battery": {"battery_capacity": 5}}, "battery", "battery_power: give this too"),
     ],
