@@ -64,6 +64,7 @@ PLAN_FIELD_CHECKS: Final[Mapping[str, Any]] = {
     "start_cost": vol.Any(None, finite_number),
     "earliest": vol.Any(None, _WALL_TIME),
     "deadline": vol.Any(None, _WALL_TIME),
+    "deadline_2": vol.Any(None, _WALL_TIME),
     "starts": one_of(Starts),
     "horizon": one_of(Horizon),
     "price_cap": vol.Any(None, finite_number),

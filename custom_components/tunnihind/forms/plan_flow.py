@@ -80,7 +80,7 @@ def _value_text(field: str, value: Any, unit: Unit, language: str, words: dict[s
         **dict.fromkeys(
             ("duration", "min_piece", "min_pause", "max_pause"), lambda: f"{value // 60:.0f}:{value % 60:02.0f}"
         ),
-        **dict.fromkeys(("earliest", "deadline"), lambda: str(value).removesuffix(":00")),
+        **dict.fromkeys(("earliest", "deadline", "deadline_2"), lambda: str(value).removesuffix(":00")),
         **dict.fromkeys(("price_cap", "more_below", "tolerance"), lambda: unit.price_text(value / _CENTS, language)),
         **dict.fromkeys(("energy", "energy_full"), lambda: f"{figure_in_language(f'{value:g}', language)} kWh"),
         "power": lambda: f"{figure_in_language(f'{value:g}', language)} kW",

@@ -34,11 +34,13 @@ from ..plans.settings import (
     QUARTER_MIN,
     SETTINGS_OF_PIECES,
     Horizon,
+    PlanError,
     PlanKind,
     PlanSettings,
     Preference,
     Starts,
     form_has_energy,
+    second_deadline,
 )
 from ..plans.spans import longest_open_time_s, most_open_time_s
 from ..prices.units import Unit
@@ -59,6 +61,7 @@ START_COST: Final = "start_cost"
 TIMES_SECTION: Final = "when"
 EARLIEST: Final = "earliest"
 DEADLINE: Final = "deadline"
+DEADLINE_2: Final = "deadline_2"
 STARTS: Final = "starts"
 CHOSEN_DAYS: Final = "weekdays"
 DAYS: Final = "days"
@@ -74,7 +77,7 @@ METER: Final = "meter"
 # The fields in each section of the form. Fields that belong to no section are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     PIECES_SECTION: (SPLIT, MIN_PIECE, MIN_PAUSE, MAX_PAUSE, MAX_STARTS, START_COST),
-    TIMES_SECTION: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS, STARTS),
+    TIMES_SECTION: (EARLIEST, DEADLINE, DEADLINE_2, CHOSEN_DAYS, DAYS, STARTS),
     PRICES_SECTION: (HORIZON, PRICE_CAP, MORE_BELOW),
     TOLERANCE_SECTION: (TOLERANCE, PREFER),
     METER_SECTION: (METER,),
@@ -199,6 +202,7 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
             {
                 vol.Optional(EARLIEST): TimeSelector(),
                 vol.Optional(DEADLINE): TimeSelector(),
+                **({} if by_limit else {vol.Optional(DEADLINE_2): TimeSelector()}),
                 vol.Optional(CHOSEN_DAYS): choice_field(WEEKDAYS, CHOSEN_DAYS, multiple=True),
                 vol.Required(DAYS): count_field(MAX_DAYS),
                 vol.Optional(STARTS): choice_field(Starts, STARTS),
@@ -302,7 +306,7 @@ def form_errors(
         CONF_NAME: name_error(user_input[CONF_NAME], others),
         DURATION: _duration_error(plan) if DURATION in plan else None,
         PIECES_SECTION: _pieces_error(plan, user_input.get(PIECES_SECTION, {})),
-        TIMES_SECTION: None if plan[CHOSEN_DAYS] else "no_weekday",
+        TIMES_SECTION: _times_error(plan),
         PRICES_SECTION: "more_with_tolerance" if MORE_BELOW in plan and {*plan} & _NOT_WITH_MORE else None,
     }
     errors = {field: error for field, error in found.items() if error}
@@ -344,6 +348,16 @@ def _pieces_error(plan: Mapping[str, Any], typed: Mapping[str, Any]) -> str | No
     if DURATION not in plan:
         return "min_piece_too_long" if piece > LONGEST_DURATION_MIN else None
     return "min_piece_too_long" if piece > plan[DURATION] and not _duration_error(plan) else None
+
+
+def _times_error(plan: Mapping[str, Any]) -> str | None:
+    if not plan[CHOSEN_DAYS]:
+        return "no_weekday"
+    try:
+        second_deadline(plan)
+    except PlanError as error:
+        return error.key
+    return None
 
 
 def _longest_pause_error(plan: Mapping[str, Any]) -> str | None:

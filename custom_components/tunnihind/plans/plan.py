@@ -197,10 +197,10 @@ def _should_wait_for_later_day(
 
     The plan should wait if the whole span of `window`, including past hours, has room for a longer window, and the
     plan's whole duration may fit into a later span that closes by the instant from `latest_close_to_wait_for`. A plan
-    with a longest pause doesn't wait.
+    with a longest pause or a second deadline doesn't wait.
     """
     span = window.span
-    if settings.max_pause_s is not None:
+    if settings.max_pause_s is not None or settings.second_deadline is not None:
         return False
     latest = latest_close_to_wait_for(settings, span)
     if not any(_may_whole_duration_fit(settings, timeline, other) for other in later if other.closes <= latest):

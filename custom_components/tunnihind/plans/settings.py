@@ -118,9 +118,9 @@ class PlanSettings:
     a pause may have any length. A window that is split has at most `most_pieces` pieces. If `most_pieces` is None, any
     number of pieces is allowed. An extra piece must save at least `start_cost` (EUR). `weekdays` are the days of the
     plan's deadlines, or of the starts of its spans if the plan has no deadline. `weekdays` contains at least one day,
-    and Monday is 0. A span lasts
-    at most `max_span_days` days. `more_below` (EUR/kWh) is the price up to which a plan by duration for the cheapest
-    hours runs longer than `duration_s`, or None if it doesn't.
+    and Monday is 0. A plan with a `second_deadline` has two spans a day, and the whole duration or energy in each. A
+    span lasts at most `max_span_days` days. `more_below` (EUR/kWh) is the price up to which a plan by duration for the
+    cheapest hours runs longer than `duration_s`, or None if it doesn't.
 
     `price_limit` (EUR/kWh) is the highest price that a plan for low prices may use, or the lowest price that a plan for
     high prices may use. Windows count as equally good if their average prices differ from the best average price by at
@@ -147,6 +147,7 @@ class PlanSettings:
     more_below: float | None = None
     earliest: time | None = None
     deadline: time | None = None
+    second_deadline: time | None = None
     weekdays: frozenset[int] = frozenset(range(len(WEEKDAYS)))
     max_span_days: int = 1
     horizon: Horizon = Horizon.PUBLISHED
@@ -175,6 +176,7 @@ class PlanSettings:
             starts=Starts(data.get("starts", Starts.NOW)),
             earliest=_wall_time(data.get("earliest")),
             deadline=_wall_time(data.get("deadline")),
+            second_deadline=second_deadline(data),
             weekdays=_weekdays(data.get("weekdays", WEEKDAYS)),
             max_span_days=int(_number(data, "days", 1, MAX_DAYS) or 1),
             horizon=Horizon(data.get("horizon", Horizon.PUBLISHED)),
@@ -221,6 +223,7 @@ _FIELDS_WITH_DURATION: Final = (
     "energy_full",
     "power",
     "more_below",
+    "deadline_2",
     "max_pause",
     "max_starts",
     "start_cost",
@@ -343,6 +346,22 @@ def _length_s(
 
 def _wall_time(wall: str | None) -> time | None:
     return None if wall is None else time.fromisoformat(wall)
+
+
+def second_deadline(data: Mapping[str, Any]) -> time | None:
+    """Read the second deadline of a plan's form. Raises PlanError if another field doesn't suit it."""
+    second = _wall_time(data.get("deadline_2"))
+    if second is None:
+        return None
+    if data.get("deadline") is None:
+        raise PlanError("deadline_2", "second_without_deadline")
+    if second == _wall_time(data["deadline"]):
+        raise PlanError("deadline_2", "same_deadlines")
+    if data.get("earliest") is not None:
+        raise PlanError("earliest", "earliest_with_second")
+    if (data.get("days") or 1) > 1:
+        raise PlanError("days", "days_with_second")
+    return second
 
 
 def _weekdays(names: Collection[str]) -> frozenset[int]:

@@ -20,6 +20,9 @@ the week is chosen, no span is longer than one day.
 If a plan starts with the next whole span (`Starts.NEXT_PERIOD`), the spans that opened before `said_at` don't count. If
 the spans open with the need, each need has a whole span of its own already, so all of them count.
 
+If a plan has a second deadline, each of the chosen days has two deadlines. A span ends at each, and begins at the
+deadline before it, which may be on a day that is not chosen.
+
 Pieces run only in the open times of a span. If a plan has an earliest time and a deadline, both count on each day: an
 open time begins at each earliest time of the span and ends at the next deadline, and the span opens at an earliest
 time. If a plan lacks one of them, the whole span is one open time.
@@ -32,6 +35,7 @@ has no span on that day. For example, a span from 03:30 to 04:00 would begin at 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
+from itertools import pairwise
 from typing import Final
 
 from ..core.market import QUARTER_S
@@ -70,13 +74,22 @@ def _all_spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]
     first, last = (settings.zone.local_time(instant).date() for instant in (since, until))
     for day in _days(first - _LONGEST_SPAN_DAYS * _DAY, last + _LONGEST_SPAN_DAYS * _DAY):
         if day.weekday() in settings.weekdays:
-            span = (
-                _span_starting_on(settings, day)
-                if settings.deadline is None
-                else _span_ending_on(settings, day, settings.deadline)
-            )
-            if span.opens < span.closes and since < span.closes and span.opens < until:
-                yield span
+            for span in _spans_of_day(settings, day):
+                if span.opens < span.closes and since < span.closes and span.opens < until:
+                    yield span
+
+
+def _spans_of_day(settings: PlanSettings, day: date) -> Sequence[Span]:
+    """Return the spans that end on a chosen day, or that start on it if the plan has no deadline."""
+    if settings.deadline is None:
+        return [_span_starting_on(settings, day)]
+    if settings.second_deadline is None:
+        return [_span_ending_on(settings, day, settings.deadline)]
+    first, second = sorted((settings.deadline, settings.second_deadline))
+    instants = [
+        settings.zone.instant(date_, wall) for date_, wall in ((day - _DAY, second), (day, first), (day, second))
+    ]
+    return [Span(opens, closes) for opens, closes in pairwise(instants)]
 
 
 def latest_close_to_wait_for(settings: PlanSettings, span: Span) -> int:
@@ -101,13 +114,21 @@ def open_times(settings: PlanSettings, since: int, until: int) -> tuple[Piece, .
 
 
 def longest_open_time_s(settings: PlanSettings) -> int:
-    """Return the length in seconds of the plan's longest open time in a week without a clock change."""
-    return max((end - start for times in _open_times_of_plain_week(settings) for start, end in times), default=0)
+    """Return the length in seconds of the plan's longest open time in a week without a clock change.
+
+    If the plan has two deadlines, the shorter of the two spans of a day counts.
+    """
+    of_spans = [max((end - start for start, end in times), default=0) for times in _open_times_of_plain_week(settings)]
+    return max(of_spans) if settings.second_deadline is None else min(of_spans)
 
 
 def most_open_time_s(settings: PlanSettings) -> int:
-    """Return the most seconds of open time that a span of the plan has in a week without a clock change."""
-    return max(sum(end - start for start, end in times) for times in _open_times_of_plain_week(settings))
+    """Return the most seconds of open time that a span of the plan has in a week without a clock change.
+
+    If the plan has two deadlines, the shorter of the two spans of a day counts.
+    """
+    of_spans = [sum(end - start for start, end in times) for times in _open_times_of_plain_week(settings)]
+    return max(of_spans) if settings.second_deadline is None else min(of_spans)
 
 
 def _open_times_of_plain_week(settings: PlanSettings) -> Iterator[tuple[Piece, ...]]:

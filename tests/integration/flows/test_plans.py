@@ -259,6 +259,31 @@ WRONG = [
         id="pause-in-one-go",
     ),
     pytest.param({"when": {"weekdays": [], "days": 1}}, {"when": "no_weekday"}, id="no-weekday"),
+    pytest.param(
+        {"when": {"deadline_2": "18:00:00", "weekdays": WEEK, "days": 1}},
+        {"when": "second_without_deadline"},
+        id="second-without-first",
+    ),
+    pytest.param(
+        {"when": {"deadline": "06:00:00", "deadline_2": "06:00:00", "weekdays": WEEK, "days": 1}},
+        {"when": "same_deadlines"},
+        id="twice-the-same",
+    ),
+    pytest.param(
+        {"when": {**CAR["when"], "deadline_2": "18:00:00", "days": 1}},
+        {"when": "earliest_with_second"},
+        id="twice-and-earliest",
+    ),
+    pytest.param(
+        {"when": {"deadline": "06:00:00", "deadline_2": "18:00:00", "weekdays": WEEK, "days": 2}},
+        {"when": "days_with_second"},
+        id="twice-and-days",
+    ),
+    pytest.param(
+        {"when": {"deadline": "06:00:00", "deadline_2": "10:00:00", "weekdays": WEEK, "days": 1}},
+        {"duration": "longer_than_span"},
+        id="longer-than-the-morning",
+    ),
     pytest.param({"when": {"days": 1}}, {"when": "no_weekday"}, id="weekdays-absent"),
 ]
 
@@ -284,6 +309,10 @@ IN_ONE_NIGHT: dict[str, Any] = {"pieces": {"split": "one_piece"}, "when": {**CAR
         ({"pieces": {**CAR["pieces"], "min_pause": {"hours": 1, "minutes": 30}}}, {"min_pause": 90, "min_piece": 45}),
         ({"pieces": {"split": "split", "min_pause": {"hours": 0, "minutes": 0}}}, {"min_pause": None}),
         ({"pieces": {"split": "one_piece", "min_pause": {"hours": 0, "minutes": 0}}}, {"min_pause": None}),
+        (
+            {"when": {"deadline": "06:00:00", "deadline_2": "10:30:00", "weekdays": ["mon"], "days": 1}},
+            {"deadline_2": "10:30:00", "earliest": None},
+        ),
         ({"prices": {"horizon": "published", "more_below": 0}}, {"more_below": 0, "price_cap": None}),
     ],
 )

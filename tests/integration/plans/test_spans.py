@@ -31,6 +31,8 @@ def plans(draw: st.DrawFn) -> PlanSettings:
     for bound in ("earliest", "deadline"):
         if draw(st.booleans()):
             form[bound] = draw(WALLS)
+    if form["days"] == 1 and "deadline" in form and "earliest" not in form and draw(st.booleans()):
+        form["deadline_2"] = draw(WALLS.filter(lambda other: other != form["deadline"]))
     return PlanSettings.from_mapping(form)
 
 
@@ -200,6 +202,38 @@ def test_both_bounds_count_on_each_day_of_a_span() -> None:
         ("Wed 18 22:00", "Thu 19 06:00"),
         ("Thu 19 22:00", "Fri 20 06:00"),
     ]
+
+
+TWICE: dict[str, Any] = {"deadline": "18:00:00", "deadline_2": "03:30:00"}
+
+
+@pytest.mark.parametrize(
+    ("day", "hours"),
+    [("2026-11-20", (9.5, 14.5)), ("2026-03-29", (9.5, 13.5)), ("2026-10-25", (9.5, 15.5))],
+    ids=["plain", "spring", "autumn"],
+)
+def test_a_day_with_two_deadlines_has_two_spans(day: str, hours: tuple[float, float]) -> None:
+    for form in (TWICE, {"deadline": TWICE["deadline_2"], "deadline_2": TWICE["deadline"]}):
+        # The spans that close on the day, which 03:30 and 18:00 divide.
+        found = [
+            span
+            for span in spans(PlanSettings.from_mapping(form), at(f"{day}T00:00"), at(f"{day}T23:00"))
+            if span.closes <= at(f"{day}T18:00")
+        ]
+        assert tuple((span.closes - span.opens) / HOUR_S for span in found) == hours
+        assert found[0].opens == at(f"{day}T18:00") - int(sum(hours) * HOUR_S)
+
+
+def test_two_deadlines_fall_on_the_chosen_days_only() -> None:
+    plan = PlanSettings.from_mapping({**TWICE, "weekdays": ["mon", "tue"]})
+    found = [*spans(plan, at("2026-11-20T12:00"), at("2026-11-27T12:00"))]
+    assert [(wall(span.opens), wall(span.closes)) for span in found] == [
+        ("Sun 22 18:00", "Mon 23 03:30"),
+        ("Mon 23 03:30", "Mon 23 18:00"),
+        ("Mon 23 18:00", "Tue 24 03:30"),
+        ("Tue 24 03:30", "Tue 24 18:00"),
+    ]
+    assert longest_open_time_s(plan) == most_open_time_s(plan) == 9.5 * HOUR_S
 
 
 @pytest.mark.parametrize("form", [{"deadline": "07:00:00"}, {"earliest": "07:00:00", "deadline": "07:00:00"}])

@@ -88,6 +88,29 @@ async def test_a_car_is_filled_while_electricity_costs_no_more_than_usual(make_h
     assert pieces(home) == [(at(1), at(2))]
 
 
+async def test_heating_gets_more_hours_below_a_price_and_a_second_deadline(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00", price_of=cheap_from_one_to_four)
+    await home.add(plans={PLAN_ID: {**SPLIT, "duration": 120, "deadline": "06:00:00"}})
+    assert pieces(home) == [(at(1), at(3))]
+    cheap = home.consumer_price(at(1)) * 100
+    await update(home, more_below=cheap)
+    assert pieces(home) == [(at(1), at(4))]
+    await update(home, more_below=cheap - 0.01)
+    assert pieces(home) == [(at(1), at(3))]
+    await update(home, deadline_2="02:00")
+    assert pieces(home) == [(at(0), at(2))]
+    assert home.entry.runtime_data.planner.plans[PLAN_ID].changes["deadline_2"] == "02:00:00"
+    for wrong, says in (
+        ({"tolerance": 1}, "more_below"),
+        ({"deadline": None}, "deadline_2"),
+        ({"deadline": "02:00"}, "deadline_2"),
+        ({"earliest": "01:00"}, "earliest"),
+        ({"deadline_2": "05:30", "min_piece": {"hours": 1}}, "deadline"),
+    ):
+        with pytest.raises(ServiceValidationError, match=says):
+            await update(home, **wrong)
+
+
 async def test_a_plan_can_be_put_off_to_the_next_whole_period(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00", price_of=cheap_from_one_to_four)
     await home.hass.config.async_set_time_zone("Europe/Tallinn")
