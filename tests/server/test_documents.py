@@ -97,11 +97,12 @@ def test_the_readme_fits_a_page_and_leads_to_every_guide(language: str) -> None:
 
 @every_document
 def test_every_link_within_the_repository_leads_somewhere(path: Path) -> None:
-    for link in (link.removeprefix(OWN_FILES) for link in documents.links(path.read_text())):
-        if re.match(r"\w+:", link):
+    for link in documents.links(path.read_text()):
+        base = PROJECT if link.startswith(OWN_FILES) else path.parent
+        file, _, anchor = link.removeprefix(OWN_FILES).partition("#")
+        if re.match(r"\w+:", file):
             continue
-        file, _, anchor = link.partition("#")
-        target = (path.parent / file) if file else path
+        target = (base / file) if file else path
         assert target.exists(), link
         assert not anchor or anchor in documents.anchors(target.read_text()), link
 
