@@ -10,6 +10,7 @@ from homeassistant.helpers.selector import StatisticSelector
 from homeassistant.helpers.translation import async_get_translations
 
 from ..battery.settings import MAX_CAPACITY_KWH
+from ..const import DOMAIN
 from ..errors import Refusal
 from ..household.home_energy import dashboard_meters
 from ..plans.settings import MAX_POWER_KW
@@ -32,6 +33,7 @@ from ..worth.question import (
 from .fields import foldable_section, number_field, price_field
 
 BATTERY: Final = "battery"
+_STEP_KEY_PREFIX: Final = f"component.{DOMAIN}.options.step.compare."
 _BATTERY_FIELDS: Final = (BATTERY_CAPACITY, BATTERY_POWER, BATTERY_PRICE)
 _PRICES: Final = (FIXED, CAP)
 
@@ -81,9 +83,11 @@ def place_of_error(error: HomeAssistantError) -> str:
 
 
 async def reason_of(hass: HomeAssistant, error: HomeAssistantError, language: str) -> str:
-    """Return the text of an error in `language`."""
-    domain = error.translation_domain or ""
+    """Return the text of an error in `language`, with the labels of the form in place of the names of fields."""
+    domain, said = error.translation_domain or "", error.translation_placeholders or {}
     words = await async_get_translations(hass, language, "exceptions", {domain})
+    texts = await async_get_translations(hass, language, "options", {DOMAIN})
+    labels = {key.rpartition(".data.")[2]: text for key, text in texts.items() if key.startswith(_STEP_KEY_PREFIX)}
     return words[f"component.{domain}.exceptions.{error.translation_key}.message"].format(
-        **(error.translation_placeholders or {})
+        **{name: labels.get(value, value) for name, value in said.items()}
     )

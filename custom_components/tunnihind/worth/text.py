@@ -17,6 +17,7 @@ _TEXT_KEY_PREFIX: Final = f"component.{DOMAIN}.selector.comparison.options"
 _PACKAGE_KEY_PREFIX: Final = f"component.{DOMAIN}.selector.package.options"
 CONTRACTS: Final = ("spot", "fixed", "half", "capped")
 """The contracts that a table has, by their names in `Bills` and in the translations."""
+_HYPHEN: Final = "\N{NON-BREAKING HYPHEN}"
 _CENTS: Final = 100
 _PERCENT: Final = 100
 
@@ -55,12 +56,14 @@ class _Writer:
             end=f"{local(year.end - 1):%d.%m.%Y}",
             day=f"{year.today:%d.%m.%Y}",
         )
-        months = {**answer.present.months, self._say("all"): total}
-        yield self._table(self._say("month"), months)
+        # A month stays on one line also on a phone.
+        months = {month.replace("-", _HYPHEN): bills for month, bills in answer.present.months.items()}
+        yield self._table(self._say("month"), {**months, self._say("all"): total})
         packages = {self._say("present"): total} | {
             self._words[f"{_PACKAGE_KEY_PREFIX}.{package}"]: bills for package, bills in answer.packages.items()
         }
         if answer.packages:
+            yield self._say("packages")
             yield self._table(self._say("package"), packages)
         if year.sold is not None:
             yield self._say("sold", kwh=self._figure(answer.sold_kwh, 0), earned=self._figure(answer.earned))

@@ -102,10 +102,10 @@ async def test_prices_are_typed_in_the_households_unit(hass: HomeAssistant, arch
 @pytest.mark.parametrize(
     ("answers", "place", "reason"),
     [
-        ({"energy": "sensor.nothing"}, "energy", "there is no statistic “sensor.nothing”"),
+        ({"energy": "sensor.nothing"}, "energy", "Bought energy: there is no statistic “sensor.nothing”"),
         ({"energy": ""}, "energy", "choose the statistic"),
-        ({"fixed_monthly": 3}, "fixed", "fixed_monthly is given"),
-        ({"battery": {"battery_capacity": 5}}, "battery", "battery_power: give this too"),
+        ({"fixed_monthly": 3}, "fixed", "Fixed price: give this too, because Monthly fee, fixed price is given"),
+        ({"battery": {"battery_capacity": 5}}, "battery", "Power: give this too, because Usable capacity is given"),
     ],
 )
 async def test_what_cannot_be_compared_is_said_at_its_field(
