@@ -1,4 +1,4 @@
-"""Archives of prices and covariates, and the data in them that were known at an instant.
+"""Archives of prices, covariates and observations, and the data in them that were known at an instant.
 
 A forecast gets all its data from a `KnownData`. `Archive.as_of` makes the `KnownData`, and leaves out all data that
 became known after the given instant. All instants are integers in unix seconds, UTC. Prices are in EUR/MWh without VAT.
@@ -183,21 +183,63 @@ def forecasts_issued_until(instant: int, issues: Iterable[IssuedSeries]) -> tupl
 
 
 @dataclass(frozen=True, slots=True)
+class ObservedSeries:
+    """A covariate's hourly observations. The first value belongs to the hour that begins at `start_ts`.
+
+    `values` has shape (hours,). Hours without an observation are NaN.
+    """
+
+    start_ts: int
+    values: NDArray[np.float32]
+
+    def between(self, start_ts: int, hours: int) -> NDArray[np.float32]:
+        """Return the values of `hours` hours from `start_ts` on, shape (hours,)."""
+        out = np.full(hours, np.nan, np.float32)
+        offset = (self.start_ts - start_ts) // HOUR_S
+        low, high = max(0, -offset), min(self.values.size, hours - offset)
+        if low < high:
+            out[offset + low : offset + high] = self.values[low:high]
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationArchive:
+    """The observations of covariates. `series` maps a covariate's name to its observations.
+
+    An observation counts as known from the end of its hour on, whenever it was fetched or imported.
+    """
+
+    series: Mapping[str, ObservedSeries] = field(default_factory=dict)
+
+    def as_of(self, instant: int) -> ObservationArchive:
+        """Return the observations of the hours that had ended by `instant`."""
+        return ObservationArchive(
+            {
+                name: ObservedSeries(one.start_ts, one.values[: max(0, (instant - one.start_ts) // HOUR_S)])
+                for name, one in self.series.items()
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class KnownData:
     """The data known at the instant `as_of`: all that a forecast made at `as_of` may use."""
 
     as_of: int
     prices: PriceHistory
     covariates: CovariateArchive
+    observations: ObservationArchive = field(default_factory=ObservationArchive)
 
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """Prices and covariates, with the instants at which they became known."""
+    """Prices, covariates and observations, with the instants at which they became known."""
 
     prices: PriceArchive
     covariates: CovariateArchive
+    observations: ObservationArchive = field(default_factory=ObservationArchive)
 
     def as_of(self, instant: int) -> KnownData:
         """Return the data that were known at `instant`."""
-        return KnownData(instant, self.prices.as_of(instant), self.covariates.as_of(instant))
+        prices, covariates = self.prices.as_of(instant), self.covariates.as_of(instant)
+        return KnownData(instant, prices, covariates, self.observations.as_of(instant))

@@ -16,6 +16,7 @@ from tunnihind.cli.options import AS_OF_OPTIONS, MARKET_OPTIONS, STORE_OPTIONS, 
 from tunnihind.core.market import HOUR_S, ZONES, SeriesKey
 from tunnihind.errors import StoreError
 from tunnihind.files.covariate_file import read_covariates
+from tunnihind.files.observation_file import read_observations
 from tunnihind.files.price_file import read_prices
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_covariate_names
 from tunnihind.known import PriceHistory
@@ -36,7 +37,7 @@ _FORMAT_OPTION = option(
 
 @click.group("import")
 def import_() -> None:
-    """Import prices or covariates from a CSV file, plain or gzipped."""
+    """Import prices, covariates or observations from a CSV file, plain or gzipped."""
 
 
 @import_.command("prices")
@@ -76,6 +77,26 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
     click.echo(f"  skipped: {found.value_count - added} already known, {found.empty_cell_count} empty cells")
     if found.late_count:
         click.echo(f"  kept, but not as forecasts: {found.late_count} values issued after their hour had begun")
+    if unknown := unknown_covariate_names(found.series):
+        click.echo(f"  kept, but not used by the forecast: {', '.join(unknown)}; it uses {KNOWN_NAMES}")
+
+
+@import_.command("observations")
+@click.argument("file", type=_INPUT_FILE)
+@with_settings(STORE_OPTIONS)
+def import_observations(settings: Settings, *, file: Path) -> None:
+    """Import observed wind, sun, temperature or load, from which the forecast learns the price of cold weeks.
+
+    The columns are target_ts,NAME[,NAME...]. The column target_ts contains the start of each hour in unix seconds UTC.
+    NAME is the name of a covariate whose forecasts are stored too, as in `import covariates`. An empty cell means an
+    unknown value. If a line is invalid, the whole file is refused.
+    """
+    found = read_observations(file, time.time())
+    with _store_to_fill(settings) as store:
+        added = store.observations.add(found.series)
+    click.echo(f"{file.name}: {found.row_count} rows read, {found.value_count} values in them")
+    click.echo(f"  stored:  {added} observations of {', '.join(found.series) or 'nothing'}")
+    click.echo(f"  skipped: {found.value_count - added} already known, {found.empty_cell_count} empty cells")
     if unknown := unknown_covariate_names(found.series):
         click.echo(f"  kept, but not used by the forecast: {', '.join(unknown)}; it uses {KNOWN_NAMES}")
 

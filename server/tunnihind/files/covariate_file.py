@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 
 from tunnihind.core.market import HOUR_S
-from tunnihind.files.table import CsvTable, open_table
+from tunnihind.files.table import CsvRow, CsvTable, open_table
 from tunnihind.known import IssuedSeries
 
 _ISSUED: Final = "issued_ts"
-_TARGET: Final = "target_ts"
+TARGET: Final = "target_ts"
 _NAME_PATTERN: Final = re.compile(r"[a-z]{2}[0-9]?_(load|wind|solar)(_da)?_mw|[a-z][a-z0-9_]*@[a-z][a-z0-9_]*")
 _LONGEST_HOURS: Final = 24 * 60
 """The longest accepted time between an issue and a target, in hours. Without this limit, a mistyped instant could make
@@ -42,7 +42,7 @@ class CovariateFile:
 def read_covariates(path: Path) -> CovariateFile:
     """Read a whole covariate file. Raises ImportFileError if the file is unreadable or invalid."""
     with open_table(path) as table:
-        names = _covariate_names(table)
+        names = covariate_names(table, (_ISSUED, TARGET))
         rows, empty, values = _read_values(table, names)
     series: dict[str, list[IssuedSeries]] = defaultdict(list)
     for (name, issued), by_target in sorted(values.items()):
@@ -51,13 +51,17 @@ def read_covariates(path: Path) -> CovariateFile:
     return CovariateFile(rows, rows * len(names) - empty, late, empty, series)
 
 
-def _covariate_names(table: CsvTable) -> list[str]:
-    for column in (_ISSUED, _TARGET):
+def covariate_names(table: CsvTable, instants: Sequence[str]) -> list[str]:
+    """Return the names of the columns with values. `instants` names the other columns, which must be there.
+
+    Raises ImportFileError.
+    """
+    for column in instants:
         if column not in table.columns:
             raise table.header_error(column, "the column is missing")
-    names = [name for name in table.columns if name not in {_ISSUED, _TARGET}]
+    names = [name for name in table.columns if name not in instants]
     if not names:
-        raise table.header_error(_TARGET, "there is no column with values")
+        raise table.header_error(TARGET, "there is no column with values")
     for name in names:
         if not _NAME_PATTERN.fullmatch(name):
             raise table.header_error(
@@ -73,19 +77,25 @@ def _read_values(table: CsvTable, names: Sequence[str]) -> tuple[int, int, _Valu
     values: _Values = defaultdict(dict)
     for row in table.rows():
         rows += 1
-        issued, target = row.instant(_ISSUED, 1), row.instant(_TARGET, HOUR_S)
+        issued, target = row.instant(_ISSUED, 1), row.instant(TARGET, HOUR_S)
         if abs(target - issued) > _LONGEST_HOURS * HOUR_S:
-            raise row.error(_TARGET, f"{target} is more than {_LONGEST_HOURS // 24} days from its issue {issued}")
+            raise row.error(TARGET, f"{target} is more than {_LONGEST_HOURS // 24} days from its issue {issued}")
         for name in names:
-            value = row.number(name)
+            value = covariate_value(row, name)
             if value is None:
                 empty += 1
                 continue
-            if abs(value) > _LARGEST_VALUE:
-                raise row.error(name, f"{value:g} is higher than any possible forecast")
             if values[name, issued].setdefault(target, value) != value:
                 raise row.error(name, f"an earlier line has another value for the same issue and target: {value:g}")
     return rows, empty, values
+
+
+def covariate_value(row: CsvRow, name: str) -> float | None:
+    """Return the value in a covariate's cell, or None if the cell is empty. Raises ImportFileError."""
+    value = row.number(name)
+    if value is not None and abs(value) > _LARGEST_VALUE:
+        raise row.error(name, f"{value:g} is higher than any possible value")
+    return value
 
 
 def _issued_series(issued_ts: int, by_target: Mapping[int, float]) -> IssuedSeries:

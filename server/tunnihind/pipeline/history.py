@@ -1,4 +1,4 @@
-"""Keeps the history for forecasts in memory until prices or covariates change, or another history is needed."""
+"""Keeps the history for forecasts in memory until stored data change, or another history is needed."""
 
 from functools import partial
 from typing import Final
@@ -22,9 +22,10 @@ def needed_history_start(forecaster: Forecaster, as_of: int) -> int:
 
 
 def _fingerprint(store: Store) -> tuple[object, ...]:
-    """Return values that identify a store and the state of its prices and covariates."""
+    """Return values that identify a store and the state of its prices, covariates and observations."""
     prices = store.prices.count(), store.state.prices_changed_at()
-    return store.state.instance_id(), str(store.database), *prices, *store.covariates.change_and_row_counts()
+    weather = *store.covariates.change_and_row_counts(), store.state.observation_change_count()
+    return store.state.instance_id(), str(store.database), *prices, *weather
 
 
 class ArchiveCache:

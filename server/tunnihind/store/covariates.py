@@ -39,7 +39,7 @@ issue instant to its `IssuedSeries.run_ts`."""
 
 type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
-_FINEST_SCALE: Final = 1000
+FINEST_SCALE: Final = 1000
 _HIGHEST_SOUND_VALUE: Final = 1e6
 """A stored value beyond ±`_HIGHEST_SOUND_VALUE` counts as damaged, because all covariates, such as loads in MW, stay
 far below."""
@@ -143,7 +143,7 @@ class _CovariateRow(StoredRow):
     issued_ts: Instant
     start_ts: PeriodStart
     run_ts: Instant | None
-    scale: Annotated[int, msgspec.Meta(ge=0, le=_FINEST_SCALE)]
+    scale: Annotated[int, msgspec.Meta(ge=0, le=FINEST_SCALE)]
     series: bytes
 
 
@@ -173,16 +173,22 @@ def _without_superfluous(
 
 def _named_forecasts(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
     """For each row, return the covariate's name and the forecast. Raises ValueError if a row is damaged."""
-    values = unpack_covariate_values([row.series for row in rows], [row.scale for row in rows])
-    # If the scale isn't 0, values are packed as short integers, which are always below `_HIGHEST_SOUND_VALUE`.
-    if any(
-        not row.scale and (np.abs(some) > _HIGHEST_SOUND_VALUE).any() for row, some in zip(rows, values, strict=True)
-    ):
-        raise ValueError("its values are too high")
+    values = unpack_sound_values([row.series for row in rows], [row.scale for row in rows])
     return [
         (row.name, IssuedSeries(row.issued_ts, row.start_ts, some, row.run_ts))
         for row, some in zip(rows, values, strict=True)
     ]
+
+
+def unpack_sound_values(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
+    """Unpack the values of many rows. Raises ValueError if one row is damaged, or has a value that is too high."""
+    values = unpack_covariate_values(packed, scales)
+    # If the scale isn't 0, values are packed as short integers, which are always below `_HIGHEST_SOUND_VALUE`.
+    if any(
+        not scale and (np.abs(some) > _HIGHEST_SOUND_VALUE).any() for scale, some in zip(scales, values, strict=True)
+    ):
+        raise ValueError("its values are too high")
+    return values
 
 
 def _archive_by_covariate(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:

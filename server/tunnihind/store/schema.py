@@ -56,6 +56,17 @@ covariates: Final = Table(
 """One forecast of a covariate (`known.IssuedSeries`). `series` and `scale` are the results of
 `packing.pack_covariate_values`."""
 
+observations: Final = Table(
+    "observations",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("start_ts", BigInteger, primary_key=True, autoincrement=False),
+    Column("scale", Integer, nullable=False),
+    Column("series", LargeBinary, nullable=False),
+)
+"""The observations of a covariate in one block of 32 days. `series` and `scale` are the results of
+`packing.pack_covariate_values`."""
+
 runs: Final = Table(
     "runs",
     metadata,

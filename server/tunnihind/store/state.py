@@ -24,6 +24,7 @@ _INSTANCE_ID_KEY: Final = "instance_id"
 _LAST_REFRESH_KEY: Final = "last_refresh"
 _PRICES_CHANGED_KEY: Final = "prices_stored"
 _COVARIATE_CHANGES_KEY: Final = "covariate_changes"
+_OBSERVATION_CHANGES_KEY: Final = "observation_changes"
 _DATA_CHANGES_KEY: Final = "knowledge_changes"
 _PRICE_SOURCES_KEY: Final = "price_sources"
 _SERVED_ZONES_KEY: Final = "served_zones"
@@ -144,6 +145,14 @@ class StateBook:
         Deletions by `CovariateBook.delete_superfluous` don't count.
         """
         return self._count(_COVARIATE_CHANGES_KEY)
+
+    def record_observation_change(self) -> None:
+        """Record a change to observations, in the transaction that makes it."""
+        self._count_up(_OBSERVATION_CHANGES_KEY)
+
+    def observation_change_count(self) -> int:
+        """Return a number that increases with every change to observations. Raises StoreError."""
+        return self._count(_OBSERVATION_CHANGES_KEY)
 
     def data_change_count(self) -> int:
         """Return a number that increases with every change to prices or covariates. Raises StoreError.

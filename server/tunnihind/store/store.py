@@ -14,6 +14,7 @@ from tunnihind.store.covariates import CovariateBook, FindSuperseded
 from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook
 from tunnihind.store.lease import Lease
+from tunnihind.store.observations import ObservationBook
 from tunnihind.store.prices import PriceBook
 from tunnihind.store.records import RecordBook
 from tunnihind.store.revision import (
@@ -27,7 +28,7 @@ from tunnihind.store.revision import (
     upgrade,
     upgraded_meanwhile_error,
 )
-from tunnihind.store.rows import PERIODS_END_TS, TableRows
+from tunnihind.store.rows import EARLIEST, PERIODS_END_TS, TableRows
 from tunnihind.store.runs import RunBook, ScenarioBook
 from tunnihind.store.schema import metadata
 from tunnihind.store.scores import BacktestBook, ScoreBook
@@ -58,6 +59,7 @@ class Store:
             raise
         self.prices = PriceBook(self.database, self.state)
         self.covariates = CovariateBook(self.database, self.state)
+        self.observations = ObservationBook(self.database, self.state)
         self.runs = RunBook(self.database, self.state)
         self.scenarios = ScenarioBook(self.database)
         self.backtests = BacktestBook(self.database, self.state)
@@ -67,13 +69,15 @@ class Store:
         self.health = HealthBook(self.database)
 
     def read_archive(self, since_ts: int | None = None, *, superseded: FindSuperseded | None = None) -> Archive:
-        """Return the prices of periods from `since_ts` on, and the covariate forecasts issued from `since_ts` on.
+        """Return the prices and observations from `since_ts` on, and the covariate forecasts issued from then on.
 
         If `since_ts` is None, return all of them. `superseded` returns True for the covariate forecasts to leave out.
         Raises StoreError.
         """
         return Archive(
-            self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, superseded=superseded)
+            self.prices.read_archive(since_ts),
+            self.covariates.read_archive(since_ts, superseded=superseded),
+            self.observations.read_archive(EARLIEST if since_ts is None else since_ts),
         )
 
     def unguarded_lease(self) -> Lease:
@@ -114,6 +118,7 @@ class Store:
             self.prices,
             self.witnesses,
             self.covariates,
+            self.observations,
             self.runs,
             self.scenarios,
             self.backtests,

@@ -123,10 +123,15 @@ def test_a_forecast_that_is_made_by_hand_keeps_its_quarters(
     assert (quarters.made_at, quarters.start_ts, quarters.end_ts) == (hours.made_at, hours.start_ts, hours.end_ts)
 
 
-@pytest.mark.parametrize("kind", ["prices", "covariates"])
+@pytest.mark.parametrize("kind", ["prices", "covariates", "observations"])
 def test_an_import_creates_no_folder_that_was_typed_wrongly(run: Run, tmp_path: Path, kind: str) -> None:
     file = tmp_path / "empty.csv"
-    file.write_text({"prices": "ts,ee\n", "covariates": "issued_ts,target_ts,ee_wind_mw\n"}[kind])
+    headers = {
+        "prices": "ts,ee",
+        "covariates": "issued_ts,target_ts,ee_wind_mw",
+        "observations": "target_ts,ee_wind_mw",
+    }
+    file.write_text(f"{headers[kind]}\n")
     database = tmp_path / "mistyped" / "tunnihind.db"
     refused = run("import", kind, str(file), "--database-url", f"sqlite:///{database}")
     assert refused.exit_code == 2

@@ -96,6 +96,16 @@ def test_covariates_that_the_forecast_does_not_use_are_taken_in_and_told(
     assert (f"not used by the forecast: {name}" in status.output) is not is_used
 
 
+def test_observations_are_stored_and_unused_names_told(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "observations.csv"
+    file.write_text("target_ts,ee_wind_mw,no_wind_mw\n1765756800,900,\n1765760400,910,5\n")
+    first, again = (run("import", "observations", str(file)).output for _ in range(2))
+    assert "stored:  3 observations of ee_wind_mw, no_wind_mw" in first
+    assert "not used by the forecast: no_wind_mw; it uses <zone>_" in first
+    assert "stored:  0 observations" in again
+    assert "skipped: 3 already known, 1 empty cells" in again
+
+
 @pytest.mark.parametrize(
     ("zones", "reason"),
     [

@@ -18,6 +18,7 @@ AS_OF = "2024-04-20T10:00:00Z"
 COMMANDS = [
     "import prices {prices}",
     "import covariates {covariates}",
+    "import observations {observations}",
     f"forecast --json --as-of {AS_OF}",
     f"forecast --as-of {AS_OF}",
     f"export prices --as-of {AS_OF}",
@@ -31,15 +32,16 @@ WHICH_DATABASE = ("database", "database_bytes", "databaseBytes")
 
 @pytest.mark.usefixtures("quick_model", "run")
 def test_every_command_answers_alike_on_both_systems(database: Path, postgresql_url: str, tmp_path: Path) -> None:
-    prices, covariates = tmp_path / "prices.csv", tmp_path / "covariates.csv"
+    prices, covariates, observations = (tmp_path / f"{kind}.csv" for kind in ("prices", "covariates", "observations"))
     hours = range(day_start(FIRST), day_end(LAST), 3600)
     prices.write_text("ts,ee\n" + "".join(f"{ts},{lively(ts):.2f}\n" for ts in hours))
     issued = [(ts - 86_400, ts) for ts in hours[::7]]
     covariates.write_text(
         "issued_ts,target_ts,ee_wind_da_mw\n" + "".join(f"{at},{ts},{ts % 900}\n" for at, ts in issued)
     )
+    observations.write_text("target_ts,ee_wind_mw\n" + "".join(f"{ts},{ts % 900}\n" for ts in hours))
     for command in COMMANDS:
-        arguments = command.format(prices=prices, covariates=covariates).split()
+        arguments = command.format(prices=prices, covariates=covariates, observations=observations).split()
         answers = []
         for url in (f"sqlite:///{database}", postgresql_url):
             done = CliRunner().invoke(main, arguments, env={"TUNNIHIND_DATABASE_URL": url, "COLUMNS": "100"})

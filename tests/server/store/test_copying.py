@@ -19,6 +19,7 @@ from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.errors import SchemaError, SettingsError, SourceRefused, StoreError
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
+from tunnihind.known import ObservedSeries
 from tunnihind.settings import Settings
 from tunnihind.store import copying
 from tunnihind.store import rows as rows_read
@@ -46,6 +47,7 @@ def fill(store: Store) -> None:
         store.prices.add(whole_day(DAY - timedelta(days=40 * n)), source="test", seen_ts=NOW - n * DAY_S)
     store.prices.add(whole_day(DAY, price=lambda n: 0.1 * n - 0.0), source="test", seen_ts=NOW + 1)
     for n in range(3):
+        store.observations.add({f"wind_speed_100m@{n}": ObservedSeries(NOW - n * DAY_S, np.array([1.5], np.float32))})
         store.covariates.add({f"wind_speed_100m@{n}": [series(NOW - n * DAY_S, [1.5, float("nan"), -0.25])]})
         store.runs.add(run(NOW + n * HOUR_S, level=50 + n, inputs={"ööpäev": "õ€"}))
     store.witnesses.put(HELD)

@@ -28,6 +28,7 @@ from tunnihind.core.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start
 from tunnihind.errors import SchemaError, SourceUnreachable
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
+from tunnihind.known import ObservedSeries
 from tunnihind.pipeline.back_fill import (
     YEARS_FILLED_KEY,
     filled_parts,
@@ -91,6 +92,7 @@ def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pyt
         for day in range(DAYS):
             store.prices.add(whole_day(DAY - timedelta(day)), source="elering", seen_ts=NOW - DAY_S)
             store.covariates.add({"ee_wind_mw": [series(NOW - day * 3600, [1.0, 2.0])]})
+            store.observations.add({f"{day}_wind_mw": ObservedSeries(NOW // HOUR_S * HOUR_S, np.ones(2, np.float32))})
             store.runs.add(plain_run(NOW - day * 3600, median=50.0 + day))
             store.witnesses.put(replace(HELD, day=DAY - timedelta(day)))
             store.health.record_failure(f"source {day}", NOW, SourceUnreachable("elering", "no answer"))
