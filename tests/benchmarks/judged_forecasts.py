@@ -7,7 +7,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from tunnihind.core.market import DAY_S, MARKETS, Market, Zone
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult, backtest
-from tunnihind.known import Archive, CovariateArchive, KnownData
+from tunnihind.known import CovariateArchive, KnownData
 from tunnihind.store.store import Store
 
 
@@ -48,11 +48,11 @@ class EveryFewDays:
 
 
 def forecasts(database: Path, zone: Zone, pattern: str, first: date, last: date, every: int) -> BacktestResult:
-    """Run a backtest on the prices of a database and the covariates whose whole name matches a pattern."""
+    """Run a backtest on a database's prices and observations, and the covariates whose whole name matches a pattern."""
     with Store(f"sqlite:///{database}", read_only=True) as store:
         archive = store.read_archive()
     series = {name: issues for name, issues in archive.covariates.series.items() if re.fullmatch(pattern, name)}
-    judged = Archive(archive.prices, CovariateArchive(series))
+    judged = replace(archive, covariates=CovariateArchive(series))
     return backtest(judged, EveryFewDays(TieredForecaster(MARKETS[zone]), every), first, last)
 
 

@@ -58,6 +58,8 @@ def issue_and_input_lines(run: Run) -> Iterator[str]:
         yield f"  weather     from the runs of {', '.join(inputs['weatherRuns'])}"
     if inputs.get("ignored"):
         yield f"  left out    {', '.join(inputs['ignored'])}"
+    if inputs.get("observedDays"):
+        yield f"  far days    moved toward the price level of {inputs['observedDays']} days of observed weather"
     yield f"  p10 to p90  from the errors of {inputs['errorDays']} days"
 
 

@@ -34,6 +34,7 @@ from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.replay.replay import MAX_REPLAY_DAYS, Replayer, ReplayResult, era_start, history_start
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
+from tunnihind.forecast.weather_level import WeatherLevel
 from tunnihind.known import Floats, KnownData
 
 _SHORT_HISTORY: Final = "short-history"
@@ -53,6 +54,7 @@ class _ForecastData:
     days: KnownDays
     columns: ColumnData
     era_row: int
+    weather_level: WeatherLevel
 
 
 @dataclass(slots=True)
@@ -116,7 +118,11 @@ class TieredForecaster:
             step_s=HOUR_S,
             start_ts=start_ts,
             percentiles=percentiles,
-            inputs={**self._inputs(data), "errorDays": self._count_error_days(data)},
+            inputs={
+                **self._inputs(data),
+                "errorDays": self._count_error_days(data),
+                "observedDays": data.weather_level.days,
+            },
         )
         self._last_run_and_replay = run, self._replayed_forecasts(data)
         return run
@@ -170,7 +176,8 @@ class TieredForecaster:
         if np.isfinite(days.prices.eur_mwh[: days.newest_row + 1]).any(axis=1).sum() < _MIN_PRICED_DAYS:
             return None
         era_row = days.grid.row_of(era)
-        return _ForecastData(known, days, ColumnData.of(days, days.issue_lag, era_row), era_row)
+        level = WeatherLevel.of(known.observations, days, LEADS)
+        return _ForecastData(known, days, ColumnData.of(days, days.issue_lag, era_row), era_row, level)
 
     def _percentiles_ahead(self, data: _ForecastData) -> dict[date, Floats]:
         """For each of the 7 days past the newest settled day, return p10, p50 and p90 in EUR/MWh, shape (3, 24)."""
@@ -179,6 +186,7 @@ class TieredForecaster:
         p50 = np.concatenate([_p50(replayed, data.columns, lead, days.today_row) for lead in _ALL_LEADS])
         actual = days.prices.eur_mwh[: days.newest_row + 1]
         percentiles = calibrated_percentiles(p50, actual, replayed.issued, self.market.limits)
+        percentiles = data.weather_level.moved(percentiles, self.market.limits)
         return {days.grid.day(days.newest_row + lead): percentiles[:, lead - 1] for lead in _ALL_LEADS}
 
     def _count_error_days(self, data: _ForecastData) -> int:

@@ -27,6 +27,7 @@ _ENOUGH_HOURS: Final = 24 * MIN_ISSUE_DAYS
 _NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
 
 _KINDS: Final = ("load", "wind", "solar")
+_HALF_A_DAY: Final = 12
 _USUAL_DAYS: Final = 14
 _LOAD_BAND: Final = 0.45
 _LOAD_DAYS: Final = 14
@@ -39,13 +40,26 @@ class Drivers:
     Each array in `near` has shape (delivery days, 24). In `near`, the row of a delivery day holds the newest forecast
     known at the issue instant of the day before. `members` maps each driver's name to the names of the driver's
     covariates, in `far` and in `near` together. `uses_next_day_covariates` is true if a driver in `near` uses a
-    covariate whose forecasts end with the next day.
+    covariate whose forecasts end with the next day. `far_means` maps each region and kind (load, wind or solar) in
+    `far` to its `ForecastMeans`.
     """
 
     far: Mapping[str, Floats]
     near: Mapping[str, Floats]
     members: Mapping[str, tuple[str, ...]]
     uses_next_day_covariates: bool
+    far_means: Mapping[tuple[str, str], ForecastMeans]
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastMeans:
+    """The daily means of the forecasts of one region's load, wind power or solar power.
+
+    `values` has shape (issue days, ages). A day with fewer than 12 known hours is NaN. `members` names the covariates.
+    """
+
+    members: tuple[str, ...]
+    values: Floats
 
 
 def make_drivers(
@@ -62,11 +76,13 @@ def make_drivers(
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today_row + 1]).all()}
     far_drivers: dict[str, _Driver] = {}
     baltic_next_day: dict[tuple[str, str], _Part] = {}
+    far_means: dict[tuple[str, str], ForecastMeans] = {}
     parts = (part for part in chain.from_iterable(map(_parts, far)) if np.isfinite(part.values[today_row, 2]).any())
     for _, of_region in groupby(parts, key=lambda part: part.key[0]):
         far_parts = {part.key: part for part in sorted(of_region, key=lambda part: _KINDS.index(part.key[1]))}
         name, driver = _far_driver([*far_parts.values()], next_day, fit_row)
         far_drivers[name] = driver
+        far_means |= {key: ForecastMeans(part.members, _daily_means(part.values)) for key, part in far_parts.items()}
         baltic_next_day |= _baltic_next_day_parts(far_parts, next_day, today_row + 1, fit_row)
     near_drivers = _near_drivers(baltic_next_day | live_next_day)
     return Drivers(
@@ -74,7 +90,29 @@ def make_drivers(
         near={name: values for name, (_, values) in near_drivers.items()},
         members=_members_by_driver(far_drivers, near_drivers),
         uses_next_day_covariates=bool(live_next_day),
+        far_means=far_means,
     )
+
+
+def observed_daily_means(observed: Mapping[str, Floats32]) -> Floats | None:
+    """Return the daily means of one region's observed load, wind power or solar power, shape (days,).
+
+    `observed` maps the names of its covariates to their observations, each of shape (days, 24). The means are in the
+    unit of `Drivers.far_means`. A day with fewer than 12 observed hours is NaN. If too few days are known, return None.
+    """
+    parts = _parts(observed)
+    return _daily_means(parts[0].values) if parts else None
+
+
+def _daily_means(hours: Floats) -> Floats:
+    """Return the means of each day's known hours, shape (...). `hours` has shape (..., 24).
+
+    Days with fewer than `_HALF_A_DAY` known hours are NaN.
+    """
+    known = np.isfinite(hours)
+    count = known.sum(axis=-1)
+    mean: Floats = np.where(known, hours, 0).sum(axis=-1) / np.maximum(count, 1)
+    return np.where(count >= _HALF_A_DAY, mean, np.nan)
 
 
 def grouped_covariate_names(names: Iterable[str]) -> Iterator[list[str]]:
