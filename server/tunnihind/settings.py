@@ -69,6 +69,7 @@ class Settings:
     entsoe_token: str = field(default="", repr=False)
     open_meteo_url: str = "https://api.open-meteo.com"
     open_meteo_single_runs_url: str = "https://single-runs-api.open-meteo.com"
+    open_meteo_archive_url: str = "https://archive-api.open-meteo.com"
     weather: bool = True
     contact: str = ""
     price_floor: float = HARMONISED_LIMITS.floor
@@ -89,7 +90,8 @@ class Settings:
             raise SettingsError(f"drain-seconds is {self.drain_seconds}: give 0 to {LONGEST_DRAIN_S}")
         if not self.rate_limit >= 0:
             raise SettingsError(f"rate-limit is {self.rate_limit}: give requests per second, or 0 for no limit")
-        for name in ("public_url", "elering_url", "entsoe_url", "open_meteo_url", "open_meteo_single_runs_url"):
+        weather = "open_meteo_url", "open_meteo_single_runs_url", "open_meteo_archive_url"
+        for name in ("public_url", "elering_url", "entsoe_url", *weather):
             url = getattr(self, name)
             if url and not _is_web_address(url):
                 option = name.replace("_", "-")

@@ -36,7 +36,15 @@ def test_a_rate_limit_is_a_number_of_requests(rate_limit: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["public_url", "elering_url", "entsoe_url", "open_meteo_url", "open_meteo_single_runs_url"]
+    "name",
+    [
+        "public_url",
+        "elering_url",
+        "entsoe_url",
+        "open_meteo_url",
+        "open_meteo_single_runs_url",
+        "open_meteo_archive_url",
+    ],
 )
 @pytest.mark.parametrize(
     "url",

@@ -165,6 +165,7 @@ SOURCES_OPTIONS: Final = (
     ),
     _setting_option("open-meteo-url", "Base URL of Open-Meteo's forecast API, the fallback for weather."),
     _setting_option("open-meteo-single-runs-url", "Base URL of Open-Meteo's Single Runs API."),
+    _setting_option("open-meteo-archive-url", "Base URL of Open-Meteo's Historical Weather API."),
     _setting_option("weather", "Fetch weather for the forecast.", is_switch=True),
     _setting_option("contact", "Your e-mail address or URL, sent to the sources in the User-Agent."),
     _setting_option("history-start", "First year of prices to fetch.", type=WholeNumberType(_FIRST_YEAR, _LAST_YEAR)),

@@ -14,7 +14,7 @@ from typing import Final
 
 from tunnihind.core.market import DAY_S, HOUR_S, day_end, delivery_day, utc_midnight
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS
-from tunnihind.sources.base import CovariateSource, day_ranges
+from tunnihind.sources.base import HistorySource, day_ranges
 from tunnihind.store.rows import Instant
 from tunnihind.store.state import StateBook
 
@@ -46,7 +46,7 @@ _FIRST_REPEAT_PAUSE_S: Final = DAY_S
 as the pause before it. A day that was found unavailable `_MAX_REQUESTS` times is not requested again."""
 
 
-def filled_parts_key(source: CovariateSource) -> str:
+def filled_parts_key(source: HistorySource) -> str:
     """Return the key under which the table `state` records a covariate source's filled months or days."""
     return f"{source.back_fill.by}s of {source.name} filled"
 
@@ -55,7 +55,7 @@ def _unavailable_days_key(source: str) -> str:
     return f"days of {source} that are not there"
 
 
-def first_part(source: CovariateSource, history_start: date) -> date:
+def first_part(source: HistorySource, history_start: date) -> date:
     """Return the first UTC day of the history that is filled from a source.
 
     If the history is filled month by month, return the first day of its first month.
@@ -84,7 +84,7 @@ def progress_by_source(state: StateBook) -> dict[str, BackFillProgress]:
     return state.read(_PROGRESS_KEY, dict[str, BackFillProgress]) or {}
 
 
-def record_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> BackFillProgress:
+def record_progress(state: StateBook, source: HistorySource, history_start: date, now: int) -> BackFillProgress:
     """Record and return the back-fill's progress for a source whose history is filled day by day. Raises StoreError."""
     days = filled_parts(state, filled_parts_key(source)).keys()
     done, unavailable = len(days), len(_unavailable_days(state, source.name).keys() - days)
@@ -101,7 +101,7 @@ def record_progress(state: StateBook, source: CovariateSource, history_start: da
     return progress
 
 
-def last_day_of_part(source: CovariateSource, part: date) -> date:
+def last_day_of_part(source: HistorySource, part: date) -> date:
     """Return the last day of the month that begins on `part`, or `part` itself if the history is filled day by day."""
     return (part + timedelta(days=31)).replace(day=1) - timedelta(days=1) if source.back_fill.by == "month" else part
 
@@ -139,7 +139,7 @@ def record_unavailable_day(state: StateBook, source: str, day: date, at: int) ->
     state.change(_unavailable_days_key(source), _UnavailableDays, with_day)
 
 
-def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
+def missing_parts(state: StateBook, source: HistorySource, history_start: date, now: int) -> tuple[date, ...]:
     """Return the days or months of a source's history to fill now, newest first. Raises StoreError.
 
     A month is given by its first day.
@@ -149,7 +149,7 @@ def missing_parts(state: StateBook, source: CovariateSource, history_start: date
     return _missing_days(state, source, history_start, now)
 
 
-def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
+def next_part_at(state: StateBook, source: HistorySource, now: int) -> int:
     """Return the earliest instant at which the next month or day of a source's history may be requested.
 
     If no limit of the source has been reached, the instant is in the past. Raises StoreError.
@@ -166,7 +166,7 @@ def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
     return max(newest_first[most - 1] + span_s if len(newest_first) >= most else 0 for most, span_s in limits)
 
 
-def _missing_days(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
+def _missing_days(state: StateBook, source: HistorySource, history_start: date, now: int) -> tuple[date, ...]:
     done = filled_parts(state, filled_parts_key(source))
     unavailable = _unavailable_days(state, source.name)
     first = first_part(source, history_start)
@@ -205,14 +205,14 @@ def day_ranges_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
     return tuple(parts)[::-1]
 
 
-def _missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
+def _missing_months(state: StateBook, source: HistorySource, history_start: date, now: int) -> tuple[date, ...]:
     filled_at = filled_parts(state, filled_parts_key(source))
     first = first_part(source, history_start)
     missing = []
     end = (datetime.fromtimestamp(now, UTC).date().replace(day=1) + timedelta(days=31)).replace(day=1)
     while end > first:
         month = (end - timedelta(days=1)).replace(day=1)
-        end_ts = utc_midnight(end)
+        end_ts = utc_midnight(end) + source.back_fill.after_s
         if not _is_up_to_date(filled_at.get(str(month)), end_ts, _MONTH_REFILLED_AFTER_S, now):
             missing.append(month)
         end = month

@@ -1,4 +1,4 @@
-"""Fetches and stores the covariates of all sources."""
+"""Fetches and stores the covariates and observations of all sources."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from tunnihind.pipeline.back_fill import filled_parts_key, last_day_of_part, rec
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.retention import superfluous_issues
 from tunnihind.pipeline.source_calls import SourceCaller
-from tunnihind.sources.base import CovariateSource
+from tunnihind.sources.base import CovariateSource, ObservationSource
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -56,6 +56,16 @@ class CovariateIngest:
         superfluous = partial(superfluous_issues, int(self._clock.now()))
         await asyncio.to_thread(self._store.covariates.add_archived, archived, superfluous)
         return bool(archived)
+
+    async def fill_observations(self, source: ObservationSource, month: date, today: date) -> bool:
+        """Fetch and store a source's observations of a month, and return whether the source had any.
+
+        `month` is the month's first day. Days after `today` are not requested. Raises SourceError, StoreError.
+        """
+        last = min(last_day_of_part(source, month), today)
+        observed = await self._caller.send(source.name, lambda: source.observations(month, last))
+        await asyncio.to_thread(self._store.observations.add, observed)
+        return bool(observed)
 
     def _mark_weather_run_days_filled(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
         """Mark the days of the weather runs of 00 UTC in `newest` as filled, so that the back-fill skips these days."""

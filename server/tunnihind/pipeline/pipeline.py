@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import Final
 
 from tunnihind.clock import Clock
@@ -52,7 +53,7 @@ from tunnihind.pipeline.schedule import (
     price_request_days,
 )
 from tunnihind.pipeline.situation import read_situation
-from tunnihind.sources.base import CovariateSource, PriceSource
+from tunnihind.sources.base import CovariateSource, HistorySource, ObservationSource, PriceSource
 from tunnihind.store.prices import AddedCounts
 from tunnihind.store.store import Store
 
@@ -88,6 +89,7 @@ class Pipeline:
         modeller: Modeller,
         clock: Clock,
         *,
+        observation_sources: Sequence[ObservationSource] = (),
         history_start: date,
         observer: Observer,
     ) -> None:
@@ -98,6 +100,7 @@ class Pipeline:
         self._clock = clock
         self._history_start = history_start
         self._covariate_sources = {source.name: source for source in covariate_sources}
+        self._observation_sources = {source.name: source for source in observation_sources}
         self._price_names = [source.name for source in price_sources]
         self._has_deleted_unused_sources = False
         self._observer = observer
@@ -187,7 +190,7 @@ class Pipeline:
         if not self._has_deleted_unused_sources:
             # If the store can't be written, the next task that writes reports the error, and the next step tries again.
             with suppress(StoreError):
-                names = {*self._price_names, *self._covariate_sources}
+                names = {*self._price_names, *self._covariate_sources, *self._observation_sources}
                 await asyncio.to_thread(self._store.health.keep_only, names)
                 await asyncio.to_thread(self._store.witnesses.keep_only, self._price_names)
                 await asyncio.to_thread(self._store.state.record_price_source_names, self._price_names)
@@ -254,6 +257,7 @@ class Pipeline:
             now,
             {part for part, tries in self._put_off_days.items() if now < tries.not_before_ts},
             self._blocked_tasks(),
+            tuple(self._observation_sources.values()),
         )
 
     def _blocked_tasks(self) -> set[Task]:
@@ -388,12 +392,17 @@ class Pipeline:
                 record_filled_part(self._store.state, YEARS_FILLED_KEY, str(year), self._now())
 
     async def _fill_covariate_history(self, task: Task, situation: Situation, now: int) -> None:
-        source = self._covariate_sources[task.source]
+        source: HistorySource
+        if (observed := self._observation_sources.get(task.source)) is not None:
+            source, fill = observed, partial(self._covariates.fill_observations, observed)
+        else:
+            covariates = self._covariate_sources[task.source]
+            source, fill = covariates, partial(self._covariates.fill_part, covariates)
         missing = situation.covariates[task.source].missing_parts
         part = _next_missing_period(missing, situation.tries_of(task)) if source.back_fill.by == "month" else missing[0]
         today = datetime.fromtimestamp(now, UTC).date()
         try:
-            there = await self._covariates.fill_part(source, part, today)
+            there = await fill(part, today)
         except SourceError as error:
             if source.back_fill.by == "day" and not isinstance(error, RateLimited):
                 await asyncio.to_thread(self._put_off_day, source.name, part, error)
@@ -408,7 +417,7 @@ class Pipeline:
             total = (today.year - first.year) * 12 + today.month - first.month + 1
         self._observer.back_fill_progressed(source.name, total - len(missing) + 1, total)
 
-    def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
+    def _record_day(self, source: HistorySource, day: date, now: int, *, there: bool) -> None:
         """Record whether a source had archived forecasts of a day.
 
         If the back-fill pauses or ends, or if exactly `MIN_ISSUE_DAYS` days are stored now, make new forecasts due by

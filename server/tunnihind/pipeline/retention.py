@@ -19,6 +19,7 @@ The size of the stored data in SQLite:
     a year of forecast runs for hours                      4 MB
     a year of forecast runs for quarters                   8 MB
     a year of weather forecasts (42 covariates)           11 MB (5 MB if back-filled)
+    a year of past weather (42 covariates)               0.5 MB
     a year of ENTSO-E's forecasts (21 covariates)          5 MB (1 MB if back-filled)
     a year of scores                                     0.3 MB
     a year of records                                    0.8 MB

@@ -91,13 +91,15 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateSourceSituation:
-    """When to send requests to a covariate source, and the missing months or days of its history."""
+    """When to send requests to a source of covariates or observations, and the missing parts of its history."""
 
     cadence: Cadence
     missing_parts: tuple[date, ...] = ()
     """The days to fill, or the first days of the months to fill (UTC), newest first."""
     next_part_at: int = 0
     """The earliest instant at which the next month or day may be requested."""
+    has_forecasts: bool = True
+    """False for a source of observations, which has only a history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ class Situation:
     missing_years: tuple[int, ...] = ()
     """The years whose prices are to be fetched, newest first."""
     covariates: Mapping[str, CovariateSourceSituation] = field(default_factory=dict)
-    """The facts about each covariate source, by the source's name."""
+    """The facts about each source of covariates or observations, by the source's name."""
     tries: Mapping[Task, Tries] = field(default_factory=dict)
     """The past attempts at each task."""
     blocked: Collection[Task] = ()
@@ -281,6 +283,8 @@ def _has_work(task: Task, situation: Situation) -> bool:
             return bool(situation.held_days)
         case TaskKind.PRICE_HISTORY:
             return bool(situation.missing_years)
+        case TaskKind.COVARIATES:
+            return situation.covariates[task.source].has_forecasts
         case TaskKind.COVARIATE_HISTORY:
             return bool(situation.covariates[task.source].missing_parts)
         case _:

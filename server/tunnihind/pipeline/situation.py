@@ -17,7 +17,7 @@ from tunnihind.pipeline.schedule import (
 )
 from tunnihind.pipeline.settler import RETRY_HELD_FOR_DAYS
 from tunnihind.price_series import PriceSeries
-from tunnihind.sources.base import CovariateSource, days_between
+from tunnihind.sources.base import CovariateSource, ObservationSource, days_between
 from tunnihind.store.rows import Instant
 from tunnihind.store.store import Store
 
@@ -32,6 +32,7 @@ def read_situation(
     now: int,
     put_off: Collection[tuple[str, date]] = (),
     blocked: Collection[Task] = (),
+    observation_sources: Sequence[ObservationSource] = (),
 ) -> Situation:
     """Read the facts that decide which tasks are due at `now`. Raises StoreError.
 
@@ -73,8 +74,9 @@ def read_situation(
                     if (source.name, part) not in put_off
                 ),
                 next_part_at(store.state, source, now),
+                has_forecasts=source in covariate_sources,
             )
-            for source in covariate_sources
+            for source in (*covariate_sources, *observation_sources)
         },
         tries=tries,
         blocked=blocked,

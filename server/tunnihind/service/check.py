@@ -21,10 +21,10 @@ from tunnihind.core.market import (
     market_time_unit,
 )
 from tunnihind.errors import RateLimited, SourceError, SourceRefused, SourceUnreachable
-from tunnihind.known import IssuedSeries
+from tunnihind.known import IssuedSeries, ObservedSeries
 from tunnihind.settings import Settings
 from tunnihind.settling.sheet import HeldReason, checked_prices, reason_to_doubt
-from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource
+from tunnihind.sources.base import CovariateSource, DaySheet, ObservationSource, PriceSource
 from tunnihind.sources.configured import configured_sources
 from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.upstream import RecordedAnswer, answer_recorder, open_session
@@ -68,6 +68,7 @@ async def check_sources(
         questions = [_check_prices(source, now, settings.markets) for source in sources.prices]
         for source in sources.covariates:
             questions += [_check_forecast(source, now, market), _check_history(source, now, market)]
+        questions += [_check_observations(source, now, market) for source in sources.observations]
         with answer_recorder.set(record):
             return await asyncio.gather(*questions)
 
@@ -134,8 +135,17 @@ async def _check_history(source: CovariateSource, now: int, market: Market) -> C
     return await _check_answer(f"{source.name} (history)", partial(source.archived_forecasts, day, day), examine)
 
 
+async def _check_observations(source: ObservationSource, now: int, market: Market) -> CheckResult:
+    day = datetime.fromtimestamp(now, UTC).date() - timedelta(days=_HISTORY_DAYS_AGO)
+
+    def examine(series: Mapping[str, ObservedSeries]) -> tuple[str, tuple[str, ...]]:
+        return _reach_and_faults(list(series.values()), market, least_until=0)
+
+    return await _check_answer(source.name, partial(source.observations, day, day), examine)
+
+
 def _reach_and_faults(
-    series: Sequence[IssuedSeries], market: Market, *, least_until: int
+    series: Sequence[IssuedSeries | ObservedSeries], market: Market, *, least_until: int
 ) -> tuple[str, tuple[str, ...]]:
     """Return the `reach` and the `faults` of a `CheckResult`.
 
@@ -149,7 +159,7 @@ def _reach_and_faults(
     return reach, () if until > least_until else ("the values end before now",)
 
 
-def _last_value_end(series: IssuedSeries) -> int | None:
+def _last_value_end(series: IssuedSeries | ObservedSeries) -> int | None:
     known = [place for place, value in enumerate(series.values) if not math.isnan(value)]
     return series.start_ts + (known[-1] + 1) * HOUR_S if known else None
 

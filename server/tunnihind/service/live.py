@@ -65,6 +65,7 @@ def _make_pipeline(
         sources.covariates,
         modeller,
         clock,
+        observation_sources=sources.observations,
         history_start=date(settings.history_start, 1, 1),
         observer=observer,
     )

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Final, Literal, NamedTuple, Protocol
 
 from tunnihind.core.market import STEPS, Zone, day_end, day_start, market_time_unit
-from tunnihind.known import IssuedSeries
+from tunnihind.known import IssuedSeries, ObservedSeries
 
 _MAX_QUOTES: Final = 500
 """At most this many quotes of a day are kept. More are not needed, because a day with more than 100 different
@@ -66,9 +66,10 @@ class Cadence:
 class BackFillPace:
     """The pace of requests for a source's history. As `by` says, each request fetches a calendar month or a day (UTC).
 
-    The other fields apply only if `by` is "day". A day is not requested earlier than `after_s` seconds after its start.
-    At most `max_days_an_hour` days are requested within an hour, and at most `max_days_a_day` days within 24 hours.
-    Only days that were filled or were recorded as unavailable count.
+    A day is not requested earlier than `after_s` seconds after its start. A month that was filled earlier than
+    `after_s` seconds after its end is filled again. The other fields apply only if `by` is "day". At most
+    `max_days_an_hour` days are requested within an hour, and at most `max_days_a_day` days within 24 hours. Only days
+    that were filled or were recorded as unavailable count.
     """
 
     by: Literal["month", "day"] = "month"
@@ -77,17 +78,33 @@ class BackFillPace:
     max_days_a_day: int = 1000
 
 
-class CovariateSource(Protocol):
-    """A source of forecasts of weather, load, wind power or solar power, for the price forecast.
+class HistorySource(Protocol):
+    """A source whose history is filled by the pipeline.
 
-    `cadence` sets the time between requests for new forecasts. `back_fill` sets the pace of requests for archived
-    forecasts. `history_since` is the UTC day on which the source's archive begins.
+    `back_fill` sets the pace of requests for the history. After a failure, `cadence` sets the pause.
     """
 
     name: str
     cadence: Cadence
     back_fill: BackFillPace
-    history_since: date
+
+    @property
+    def history_since(self) -> date:
+        """The UTC day on which the source's history begins."""
+
+
+class ObservationSource(HistorySource, Protocol):
+    """A source of observed weather, for the price forecast."""
+
+    async def observations(self, first: date, last: date) -> Mapping[str, ObservedSeries]:
+        """Return the observations of the UTC days from `first` to `last`, by covariate. Raises SourceError."""
+
+
+class CovariateSource(HistorySource, Protocol):
+    """A source of forecasts of weather, load, wind power or solar power, for the price forecast.
+
+    `cadence` sets the time between requests for new forecasts. The history holds archived forecasts.
+    """
 
     @property
     def covariate_names(self) -> Collection[str]:

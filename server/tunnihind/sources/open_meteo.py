@@ -15,7 +15,7 @@ import logging
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from http import HTTPStatus
 from typing import Final
@@ -70,7 +70,7 @@ _CALLS_PER_MINUTE: Final = 300.0
 _VARIABLES_PER_CALL: Final = 10
 _MAX_HOURS: Final = 16 * 24
 
-_POLICY: Final = RequestPolicy(timeout_s=30.0, attempts=3, give_up_after_s=45.0, max_bytes=2 * 1024 * 1024)
+POLICY: Final = RequestPolicy(timeout_s=30.0, attempts=3, give_up_after_s=45.0, max_bytes=2 * 1024 * 1024)
 
 _NO_RUN_PATTERN: Final = re.compile(r"\brun\b|not available|unavailable|no data|not found|allowed range", re.IGNORECASE)
 _BROKEN_OFF_MARK: Final = b"modelRunUnavailable"
@@ -112,7 +112,7 @@ class OpenMeteo:
         clock: Clock | None = None,
     ) -> None:
         self._clock = clock or SystemClock()
-        self._upstream = Upstream(session, _SOURCE, policy=_POLICY, clock=self._clock)
+        self._upstream = Upstream(session, _SOURCE, policy=POLICY, clock=self._clock)
         self._forecast_url = f"{forecast_url.rstrip('/')}/v1/forecast"
         self._single_runs_url = f"{single_runs_url.rstrip('/')}/v1/forecast"
         self._points = points
@@ -227,42 +227,67 @@ class OpenMeteo:
         return {name: replace(issued, run_ts=run_ts) for name, issued in found.items()}
 
     async def _request_series(self, url: str, time_range: Mapping[str, str], start_ts: int) -> _Series:
-        params = {
-            "latitude": ",".join(f"{point.latitude:g}" for point in self._points),
-            "longitude": ",".join(f"{point.longitude:g}" for point in self._points),
-            "hourly": ",".join(variable.name for variable in VARIABLES),
-            "models": WEATHER_MODEL,
-            "wind_speed_unit": "ms",
-            "timeformat": "unixtime",
-            "timezone": "GMT",
-            **time_range,
-        }
-        try:
-            return await self._upstream.get(url, params, lambda answer: self._parse_series(answer.body, start_ts))
-        except RateLimited as error:
-            wait_s = max(error.retry_after_s, _wait_for_limit_s(error.problem, self._clock.now()))
-            limited = RateLimited(_SOURCE, error.problem, status=error.status, retry_after_s=wait_s)
-        raise limited
+        ask = PointsRequest(url, self._points, time_range, start_ts, _MAX_HOURS)
+        return await request_series(self._upstream, ask, self._clock)
 
-    def _parse_series(self, body: bytes, start_ts: int) -> _Series:
-        """Parse an answer whose hours begin at `start_ts`, or at 00 UTC of the same day."""
-        locations = parse_point_answers(body)
-        if len(locations) != len(self._points):
-            raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points instead of {len(self._points)}")
-        hours = _hour_instants(locations[0], start_ts)
-        series: _Series = {}
-        for point, location in zip(self._points, locations, strict=True):
-            if location.hourly.get("time") != hours:
-                raise BadAnswer(_SOURCE, f"the hours at {point.name} differ from those at the first point")
-            for variable in VARIABLES:
-                values = _plausible_values(location, variable, len(hours), point)
-                known = np.flatnonzero(np.isfinite(values))
-                if known.size:
-                    # The service labels an hour's mean with the end of the hour.
-                    first_ts = int(hours[known[0]]) - (HOUR_S if variable.past_hour_mean else 0)
-                    part = values[known[0] : known[-1] + 1]
-                    series[covariate_name(variable, point)] = IssuedSeries(start_ts, first_ts, part)
-        return series
+
+@dataclass(frozen=True, slots=True)
+class PointsRequest:
+    """A request for the hourly weather at `points`. `time_range` holds the parameters that set the hours.
+
+    The hours of the answer must begin at `start_ts`, or at 00 UTC of the same day, and must not be more than
+    `max_hours`.
+    """
+
+    url: str
+    points: Sequence[WeatherPoint]
+    time_range: Mapping[str, str]
+    start_ts: int
+    max_hours: int
+
+
+async def request_series(upstream: Upstream, ask: PointsRequest, clock: Clock) -> dict[str, IssuedSeries]:
+    """Request the hourly values of all variables, and return them by covariate. Raises SourceError.
+
+    Covariates without a plausible value are left out. If the service asks for a pause until an hourly or daily limit
+    ends, RateLimited says so.
+    """
+    params = {
+        "latitude": ",".join(f"{point.latitude:g}" for point in ask.points),
+        "longitude": ",".join(f"{point.longitude:g}" for point in ask.points),
+        "hourly": ",".join(variable.name for variable in VARIABLES),
+        "models": WEATHER_MODEL,
+        "wind_speed_unit": "ms",
+        "timeformat": "unixtime",
+        "timezone": "GMT",
+        **ask.time_range,
+    }
+    try:
+        return await upstream.get(ask.url, params, lambda answer: _parse_series(answer.body, ask))
+    except RateLimited as error:
+        wait_s = max(error.retry_after_s, _wait_for_limit_s(error.problem, clock.now()))
+        limited = RateLimited(_SOURCE, error.problem, status=error.status, retry_after_s=wait_s)
+    raise limited
+
+
+def _parse_series(body: bytes, ask: PointsRequest) -> dict[str, IssuedSeries]:
+    locations = parse_point_answers(body)
+    if len(locations) != len(ask.points):
+        raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points instead of {len(ask.points)}")
+    hours = _hour_instants(locations[0], ask.start_ts, ask.max_hours)
+    series: dict[str, IssuedSeries] = {}
+    for point, location in zip(ask.points, locations, strict=True):
+        if location.hourly.get("time") != hours:
+            raise BadAnswer(_SOURCE, f"the hours at {point.name} differ from those at the first point")
+        for variable in VARIABLES:
+            values = _plausible_values(location, variable, len(hours), point)
+            known = np.flatnonzero(np.isfinite(values))
+            if known.size:
+                # The service labels an hour's mean with the end of the hour.
+                first_ts = int(hours[known[0]]) - (HOUR_S if variable.past_hour_mean else 0)
+                part = values[known[0] : known[-1] + 1]
+                series[covariate_name(variable, point)] = IssuedSeries(ask.start_ts, first_ts, part)
+    return series
 
 
 def newest_expected_run(now: float) -> int:
@@ -284,7 +309,7 @@ def parse_point_answers(body: bytes) -> tuple[PointAnswer, ...]:
     return (answer,) if isinstance(answer, PointAnswer) else answer
 
 
-def _hour_instants(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
+def _hour_instants(location: PointAnswer, start_ts: int, max_hours: int) -> tuple[float | None, ...]:
     """Return the instants of an answer's hours.
 
     Raises BadAnswer if there are no hours or too many, if the first is neither `start_ts` nor 00 UTC of that day, or if
@@ -292,7 +317,7 @@ def _hour_instants(location: PointAnswer, start_ts: int) -> tuple[float | None, 
     """
     hours = location.hourly.get("time", ())
     first = hours[0] if hours else None
-    if first not in {start_ts, start_ts // DAY_S * DAY_S} or len(hours) > _MAX_HOURS:
+    if first not in {start_ts, start_ts // DAY_S * DAY_S} or len(hours) > max_hours:
         raise BadAnswer(
             _SOURCE, f"its {len(hours)} hours do not begin at {iso_utc(start_ts)}, as asked, or are too many"
         )

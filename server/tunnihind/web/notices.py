@@ -21,13 +21,15 @@ The kind is "unknown" if another version of the server stored a kind that this v
 """
 
 _PRICE_SOURCES: Final = frozenset({"elering", "entsoe", "simulated"})
-_NAMED_SOURCES: Final = _PRICE_SOURCES | {"entsoe-forecasts", "open-meteo"}
+_NAMED_SOURCES: Final = _PRICE_SOURCES | {"entsoe-forecasts", "open-meteo", "open-meteo-archive"}
 
 _UNASKED_AFTER_S: Final = 12 * HOUR_S
 """A source without a fault counts as no longer asked if its last answer is older than this many seconds.
 
-The server requests weather about every six hours, and other data more often.
+The server requests weather forecasts about every six hours, and other data more often.
 """
+_ASKED_DAILY: Final = frozenset({"open-meteo-archive"})
+"""These sources count as no longer asked `DAY_S` later than others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +194,8 @@ def _source_line(source: SourceState, now: int, display: Display) -> SourceLine:
     name = texts(f"source.{source.name}") if source.name in _NAMED_SOURCES else source.name
     moment = None if source.answered_ts is None else display.moment_text(source.answered_ts, now)
     if source.fault is None:
-        is_asked = now - (source.answered_ts or 0) <= _UNASKED_AFTER_S
+        unasked_after_s = _UNASKED_AFTER_S + (DAY_S if source.name in _ASKED_DAILY else 0)
+        is_asked = now - (source.answered_ts or 0) <= unasked_after_s
         return SourceLine(
             name, texts("source.ok" if is_asked else "source.old", moment=moment), is_failing=not is_asked
         )

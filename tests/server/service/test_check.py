@@ -44,6 +44,7 @@ class World:
             entsoe_token=TOKEN,
             open_meteo_url=self.open_meteo.url,
             open_meteo_single_runs_url=self.open_meteo.single_runs_url,
+            open_meteo_archive_url=self.open_meteo.archive_url,
         )
 
     async def check(self, now: float = EVENING, settings: Settings | None = None) -> dict[str, CheckResult]:
@@ -82,6 +83,7 @@ async def test_sources_as_they_should_be_are_good_and_say_how_far_they_reach(wor
         "entsoe": "prices of EE until the end of 2025-12-16 (Brussels time)",
         "open-meteo (forecast)": "42 series until 2025-12-25 14:00 EET",
         "open-meteo (history)": "42 series until 2025-12-18 02:00 EET",
+        "open-meteo-archive": "42 series until 2025-12-09 02:00 EET",
         "entsoe-forecasts (forecast)": "3 series until 2025-12-17 01:00 EET",
         "entsoe-forecasts (history)": "3 series until 2025-12-09 01:00 EET",
     }
@@ -198,7 +200,7 @@ async def test_every_answer_is_heard_without_the_token(world: World) -> None:
     world.entsoe.say(f"token {TOKEN} is unknown".encode(), status=401)
     recorded: list[RecordedAnswer] = []
     await check_sources(world.settings, recorded.append, clock=StillClock(EVENING))
-    assert {one.source for one in recorded} == {"elering", "entsoe", "open-meteo"}
+    assert {one.source for one in recorded} == {"elering", "entsoe", "open-meteo", "open-meteo-archive"}
     [refusal] = [one for one in recorded if one.status == 401]
     assert refusal.text == "token *** is unknown"
     assert "securityToken=***" in refusal.url

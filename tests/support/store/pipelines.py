@@ -30,7 +30,7 @@ from tunnihind.pipeline.modelling import (
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.price_series import PriceSeries
-from tunnihind.sources.base import CovariateSource, PriceSource
+from tunnihind.sources.base import CovariateSource, ObservationSource, PriceSource
 from tunnihind.store.store import Store
 
 LIMITS = PriceLimits(-500, 4000)
@@ -167,6 +167,7 @@ def pipeline_of(
     *,
     prices: Sequence[PriceSource],
     weather: Sequence[CovariateSource] = (),
+    observations: Sequence[ObservationSource] = (),
     modeller: StubModeller | InProcessModeller | None = None,
     history_start: date = NO_HISTORY,
     observer: Observer | None = None,
@@ -180,6 +181,7 @@ def pipeline_of(
         weather,
         modeller or StubModeller(),
         clock,
+        observation_sources=observations,
         history_start=history_start,
         observer=observer or Observer(),
     )

@@ -1,4 +1,4 @@
-"""A server that answers as Open-Meteo's Forecast and Single Runs APIs do."""
+"""A server that answers as Open-Meteo's Forecast, Single Runs and Historical Weather APIs do."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -17,6 +17,7 @@ _UNITS = {"wind_speed_100m": "m/s", "temperature_2m": "°C", "shortwave_radiatio
 _DECIMALS = {"wind_speed_100m": 2, "temperature_2m": 1, "shortwave_radiation": 0}
 _MODELS = {"ecmwf_ifs"}
 _MAX_DAYS = 16
+_ARCHIVE_DELAY_S = 2 * DAY_S
 _NOT_WITH_A_RUN = ("start_date", "end_date", "start_hour", "end_hour", "past_days")
 
 
@@ -26,13 +27,15 @@ def plain_weather(variable: str, point: int, lead_days: int, ts: int) -> float |
 
 
 class FakeOpenMeteo(FakeUpstream):
-    """Serves the values of `weather` like Open-Meteo, at two addresses instead of two hosts.
+    """Serves the values of `weather` like Open-Meteo, at three addresses instead of three hosts.
 
     By the clock `now`, a run is available `published_after_s` after its initialisation, unless it is in `missing`. A
     run in `reaches` ends that many hours after its initialisation. `asked_at` notes the times of the requests by run.
 
     Runs have hourly steps to 90 hours, 3-hourly steps to 144 and 6-hourly steps to 360. Runs of 06 and 18 UTC end at
     144. The hours between steps are interpolated.
+
+    The archive has the values of lead 0. Values of the last two days are null. It refuses days after today.
     """
 
     def __init__(self, weather: Weather = plain_weather, *, now: Callable[[], float] | None = None) -> None:
@@ -50,18 +53,31 @@ class FakeOpenMeteo(FakeUpstream):
         return f"{self.url}/single-runs"
 
     @property
+    def archive_url(self) -> str:
+        """The address of the Historical Weather API."""
+        return f"{self.url}/archive"
+
+    @property
     def runs_asked(self) -> list[str]:
         """The requested runs, in order."""
         return [query["run"] for query in self.requests if "run" in query]
 
     def answer(self, path: str, query: Mapping[str, str]) -> web.Response:
-        """Answer `/v1/forecast` of one of the APIs with a list of objects, or with one object for one point."""
-        api = {"/v1/forecast": "forecast", "/single-runs/v1/forecast": "single runs"}.get(path)
+        """Answer a request to one of the APIs with a list of objects, or with one object for one point."""
+        api = {
+            "/v1/forecast": "forecast",
+            "/single-runs/v1/forecast": "single runs",
+            "/archive/v1/archive": "archive",
+        }.get(path)
         if api is None:
             raise web.HTTPNotFound
         columns = query["hourly"].split(",")
         reason = _refusal(api, query, columns)
-        run_ts = None if reason or api == "forecast" else _instant(query["run"])
+        if api == "archive" and self._now is not None and not reason:
+            today = f"{datetime.fromtimestamp(self._now(), UTC).date()}"
+            if late := [name for name in ("start_date", "end_date") if query[name] > today]:
+                reason = f"Parameter '{late[0]}' is out of allowed range from 1940-01-01 to {today}"
+        run_ts = None if reason or api != "single runs" else _instant(query["run"])
         if run_ts is not None and self._now is not None:
             self.asked_at.append((self._now(), run_ts))
         if run_ts is not None and not self._is_there(run_ts):
@@ -86,7 +102,7 @@ class FakeOpenMeteo(FakeUpstream):
                 "location_id": number,
                 "hourly_units": {"time": "unixtime"} | {column: self._unit(column, query) for column in columns},
                 "hourly": {"time": list(hours)}
-                | {column: self._values(column, number, hours, run_ts) for column in columns},
+                | {column: self._values(column, number, hours, run_ts, api) for column in columns},
             }
             for number, (latitude, longitude) in enumerate(places)
         ]
@@ -96,7 +112,10 @@ class FakeOpenMeteo(FakeUpstream):
         is_out = self._now is None or run_ts + self.published_after_s <= self._now()
         return is_out and run_ts not in self.missing and run_ts % (6 * HOUR_S) == 0
 
-    def _values(self, column: str, number: int, hours: Sequence[int], run_ts: int | None) -> list[Any]:
+    def _values(self, column: str, number: int, hours: Sequence[int], run_ts: int | None, api: str) -> list[Any]:
+        if api == "archive" and self._now is not None:
+            known_until = self._now() - _ARCHIVE_DELAY_S
+            return [self.weather(column, number, 0, ts) if ts < known_until else None for ts in hours]
         if run_ts is None:
             return [self.weather(column, number, 0, ts) for ts in hours]
         steps = [*range(90), *range(90, 144, 3), *range(144, 361, 6)]
@@ -132,7 +151,7 @@ def _refusal(api: str, query: Mapping[str, str], columns: Sequence[str]) -> str:
         return f"Data corrupted at path ''. Cannot initialize MultiDomains from invalid String value {query['models']}."
     if api == "single runs" and "run" not in query:
         return "Parameter 'run' is required."
-    forbidden = ("run",) if api == "forecast" else _NOT_WITH_A_RUN
+    forbidden = _NOT_WITH_A_RUN if api == "single runs" else ("run",)
     if set_anyway := [name for name in forbidden if name in query]:
         return f"Parameter '{set_anyway[0]}' must not be set."
     if not 0 <= int(query.get("forecast_days", "7")) <= _MAX_DAYS:
