@@ -13,7 +13,7 @@ from tunnihind.store.schema import metadata
 
 _LOG: Final = logging.getLogger(__name__)
 
-HEAD: Final = "0011"
+HEAD: Final = "0010"
 """The number of this version's newest migration. A new migration must have a higher number."""
 _MIGRATION_NUMBER: Final = re.compile("[0-9]{4}")
 VERSION_TABLE: Final = "alembic_version"
