@@ -26,7 +26,10 @@ def comparison_data(zone: Market, today: date, texts: Texts) -> dict[str, Any]:
         "quartersSince": f"{QUARTERS_SINCE:%Y-%m}",
         "rates": rates,
         "packageNames": {
-            name: said[NO_PACKAGE] if name == NO_PACKAGE else texts(f"package.{name}") for name in rates["packages"]
+            **{
+                name: said[NO_PACKAGE] if name == NO_PACKAGE else texts(f"package.{name}") for name in rates["packages"]
+            },
+            Package.OWN: texts("compare.own"),
         },
         "decimal": texts.decimal_mark,
         "texts": said,
@@ -58,6 +61,8 @@ def comparison_rates(zone: Market, today: date) -> dict[str, Any]:
     days = (first + timedelta(days=n) for n in range((last - first).days + 1))
     return {
         "vat": zone.legal_vat_rate(today),
+        "networkVat": zone.legal_vat_rate(today, on_network=True),
+        "otherFees": _other_fees(zone, today),
         "packages": packages,
         "holidays": [day.isoformat() for day in days if is_holiday(day, zone.country)],
     }
@@ -66,7 +71,7 @@ def comparison_rates(zone: Market, today: date) -> dict[str, Any]:
 def _package_fees(zone: Market, package: Package, today: date) -> dict[str, Any]:
     charges = fees_today(zone, package, today).charges(zone.midnight(today)).charges
     [network] = [charge for charge in charges if charge.part is Part.NETWORK]
-    others = sum(charge.eur_kwh + charge.vat for charge in charges if charge.part is not Part.NETWORK)
+    others = _other_fees(zone, today)
     rates = nearest_rate(NETWORK_RATES[package], today).rate
     clock = DAY_AND_NIGHT if rates.peak is None else WITH_PEAKS
     fees = {
@@ -75,6 +80,13 @@ def _package_fees(zone: Market, package: Package, today: date) -> dict[str, Any]
         if _has(rates, period)
     }
     return {"fees": fees, "clock": _clock_document(clock)}
+
+
+def _other_fees(zone: Market, today: date) -> float:
+    """Return the balancing and state fees, which all packages have, in EUR/kWh with VAT. Other countries have none."""
+    package = next(iter(rate_table_of(zone).packages), Package.OWN)
+    charges = fees_today(zone, package, today).charges(zone.midnight(today)).charges
+    return sum(charge.eur_kwh + charge.vat for charge in charges if charge.part is not Part.NETWORK)
 
 
 def _has(rates: NetworkRates, period: NetworkRatePeriod) -> bool:

@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, time
 from urllib.parse import parse_qs, urlsplit
 
 import pytest_asyncio
@@ -15,7 +15,9 @@ from tests.support.pages import sample_views
 from tests.support.pages.browser import WatchedPage, address_of, location_of, open_page
 from tunnihind.core.comparison import Offer, compare_contracts, fees_today
 from tunnihind.core.market import ESTONIA, HOUR_S, QUARTER_S, SeriesKey, day_start, rounded_market_price
-from tunnihind.core.rates import Package
+from tunnihind.core.network_clock import RateTimes
+from tunnihind.core.rates import FEE_RATES, Package
+from tunnihind.core.tariff import Tariff, TariffRow
 from tunnihind.known import PriceHistory
 from tunnihind.price_series import PriceSeries
 
@@ -174,6 +176,52 @@ async def test_an_address_holds_the_settings_of_a_typical_year(comparison: Compa
         await other.page.goto(shared)
         await expect(other.page.locator("[data-totals] .chosen-row")).to_contain_text("Võrk 5")
         assert await other.page.locator("[data-totals]").inner_text() == sums
+
+
+async def test_own_network_rates_of_a_season_are_compared_and_kept_in_the_address(comparison: ComparisonPage) -> None:
+    page = await comparison.watched.show("/compare?margin=0.45")
+    await comparison.give(meter_file())
+    await expect(page.locator("[data-own]")).to_be_hidden()
+    await page.get_by_label("Network package").select_option("own")
+    await page.get_by_label("Day rate", exact=False).first.fill("6.1")
+    await page.get_by_label("Rate at all other times").fill("2.4")
+    await page.get_by_label("Day rate starts").select_option("17:00")
+    await page.get_by_label("Day rate ends").select_option("24:00")
+    await page.get_by_label("Day rate from month").select_option("Oct")
+    await page.get_by_label("Day rate to month").select_option("Mar")
+    await page.get_by_label("also applies at weekends").check()
+    times = RateTimes(
+        months=frozenset({10, 11, 12, 1, 2, 3}),
+        weekdays=frozenset(range(7)),
+        starts=time(17),
+        ends=time(0),
+        on_holidays=True,
+    )
+    row = TariffRow(network_day=0.061, network_night=0.024, day_rate_times=times, parts_from_table=frozenset(FEE_RATES))
+    prices = {ts: rounded_market_price(hourly_price(ts)) for ts in USE}
+    bills = compare_contracts(USE, HOUR_S, prices, Tariff(rows=[row], rates_on=TODAY), Offer(margin=0.0045))
+    await expect(page.locator("[data-totals] .chosen-row")).to_contain_text("My own network rates")
+    await expect(page.locator("[data-totals] .chosen-row")).to_contain_text(f"{bills.total.spot:.2f} €")
+    query = parse_qs(urlsplit(await location_of(page)).query)
+    assert query == {
+        name: [value]
+        for name, value in {
+            "margin": "0.45",
+            "package": "own",
+            "ownday": "6.1",
+            "ownnight": "2.4",
+            "ownfrom": "17",
+            "ownto": "24",
+            "ownfirst": "10",
+            "ownlast": "3",
+            "ownrest": "1",
+        }.items()
+    }
+    sums = await page.locator("[data-totals]").inner_text()
+    await page.reload()
+    await comparison.give(meter_file())
+    await expect(page.locator("[data-totals] .chosen-row")).to_contain_text("My own network rates")
+    assert await page.locator("[data-totals]").inner_text() == sums
 
 
 async def test_a_busy_server_is_asked_again_after_the_time_it_asks_for(comparison: ComparisonPage) -> None:

@@ -13,6 +13,7 @@ from tests.support.machine.node import STATIC, run_module
 from tunnihind.core.comparison import NO_PACKAGE, Bills, Comparison, Offer, compare_contracts, fees_today
 from tunnihind.core.market import ESTONIA, FINLAND, HOUR_S
 from tunnihind.core.rates import Package
+from tunnihind.core.tariff import TariffRow
 from tunnihind.web.comparison_page import comparison_rates, comparison_remarks
 from tunnihind.web.texts import texts_in
 
@@ -20,8 +21,7 @@ ALL = Offer(margin=0.005, spot_monthly=1.0, fixed=0.1, fixed_monthly=2.0, cap=0.
 
 
 def compared(home: ComparedHome) -> Comparison:
-    fees = fees_today(ESTONIA, home.package, TODAY, negative_price_is_zero=home.negative_price_is_zero)
-    return compare_contracts(home.use, home.use_step_s, home.prices, fees, home.offer, billed_s=home.billed_s)
+    return compare_contracts(home.use, home.use_step_s, home.prices, home.fees, home.offer, billed_s=home.billed_s)
 
 
 def at(text: str) -> int:
@@ -72,12 +72,29 @@ def test_without_a_package_only_the_market_price_the_margin_and_vat_count() -> N
 
 
 SCRIPT = """
-import {{ compareContracts, totalOf }} from "{folder}/contracts.js";
-const [use, prices, rates, packageName, offer] = JSON.parse(process.argv[2]);
+import {{ compareContracts, ownPackage, totalOf }} from "{folder}/contracts.js";
+const [use, prices, rates, packageName, offer, own] = JSON.parse(process.argv[2]);
 prices.byStart = new Map(prices.byStart);
+if (own) rates.packages.own = ownPackage(rates, own);
 const {{ months, unpriced }} = compareContracts(use, prices, rates, packageName, offer);
 console.log(JSON.stringify({{ months: Object.fromEntries(months), unpriced, total: totalOf(months.values()) }}));
 """
+
+
+def own_rates_document(row: TariffRow) -> dict[str, Any]:
+    """Write own rates as the page reads them from its fields."""
+    times = row.day_rate_times
+    return {
+        "day": row.network_day,
+        "night": row.network_night,
+        "times": {
+            "months": sorted(times.months),
+            "weekdays": sorted(times.weekdays),
+            "starts": times.starts.hour,
+            "ends": times.ends.hour,
+            "onHolidays": times.on_holidays,
+        },
+    }
 
 
 async def by_the_script(home: ComparedHome) -> Mapping[str, Any]:
@@ -86,7 +103,7 @@ async def by_the_script(home: ComparedHome) -> Mapping[str, Any]:
         {"entries": list(home.use.items()), "step": home.use_step_s},
         {"byStart": list(home.prices.items()), "step": home.billed_s},
         comparison_rates(ESTONIA, TODAY),
-        NO_PACKAGE if home.package is Package.OWN else home.package,
+        Package.OWN if home.own_rates else NO_PACKAGE if home.package is Package.OWN else home.package,
         {
             "margin": offer.margin,
             "spotMonthly": offer.spot_monthly,
@@ -95,6 +112,7 @@ async def by_the_script(home: ComparedHome) -> Mapping[str, Any]:
             "cap": offer.cap,
             "zeroBelow": home.negative_price_is_zero,
         },
+        own_rates_document(home.own_rates) if home.own_rates else None,
     ]
     found: Mapping[str, Any] = json.loads(await run_module(SCRIPT.format(folder=STATIC.as_uri()), json.dumps(asked)))
     return found

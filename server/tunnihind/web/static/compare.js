@@ -2,7 +2,7 @@
 // The address holds the settings. The readings never leave the browser.
 
 import { choiceOr, pageData, setChoices } from "./address.js";
-import { compareContracts, CONTRACTS, inHours, timingOf, totalOf } from "./contracts.js";
+import { compareContracts, CONTRACTS, inHours, ownPackage, timingOf, totalOf } from "./contracts.js";
 import { localText, monthOf, monthsBetween, monthStart } from "./local_time.js";
 import { guessColumns, readUse, tableOf, textOf } from "./meter_file.js";
 import { fetchMonths } from "./month_prices.js";
@@ -77,6 +77,23 @@ function offer() {
 
 const chosenPackage = () => field(offerForm, "package")?.value ?? "none";
 
+const OWN_FIELDS = ["ownday", "ownnight", "ownfrom", "ownto", "ownfirst", "ownlast"];
+const hasOwnRates = () => chosenPackage() === "own";
+const hasOwnRatesOnRestDays = () => /** @type {HTMLInputElement} */ (field(offerForm, "ownrest")).checked;
+
+/** The rates, with the reader's own ones if they are chosen. @returns {import("./contracts.js").Rates} */
+function ratesNow() {
+  const { rates } = data;
+  if (!hasOwnRates()) return rates;
+  const [starts, ends, first, last] = OWN_FIELDS.slice(2).map((name) => Number(field(offerForm, name)?.value));
+  // The months may go on over the turn of the year.
+  const months = Array.from({ length: 12 }, (_, n) => n + 1).filter((month) => (first <= last ? first <= month && month <= last : month >= first || month <= last));
+  const onHolidays = hasOwnRatesOnRestDays();
+  const times = { months, weekdays: onHolidays ? [0, 1, 2, 3, 4, 5, 6] : [0, 1, 2, 3, 4], starts, ends, onHolidays };
+  const own = { day: amountOf("ownday", 100) ?? 0, night: amountOf("ownnight", 100) ?? 0, times };
+  return { ...rates, packages: { ...rates.packages, own: ownPackage(rates, own) } };
+}
+
 /** Writes the settings into the address. @param {Record<string, string | null>} more */
 function rememberSettings(more = {}) {
   const changes = /** @type {Record<string, string | null>} */ ({ ...more });
@@ -84,19 +101,22 @@ function rememberSettings(more = {}) {
     const value = amountOf(name, 1);
     changes[name] = value === null || (value === 0 && !["fixed", "cap"].includes(name)) ? null : String(value);
   }
+  for (const name of OWN_FIELDS) changes[name] = (hasOwnRates() && field(offerForm, name)?.value) || null;
+  changes.ownrest = hasOwnRates() && hasOwnRatesOnRestDays() ? "1" : null;
   changes.zero = offer().zeroBelow ? "1" : null;
   changes.package = chosenPackage() === "none" ? null : chosenPackage();
   setChoices(changes);
 }
 
 function restoreSettings() {
-  for (const name of ["margin", "monthly", "fixed", "fixedmonthly", "cap", "package"]) {
+  for (const name of ["margin", "monthly", "fixed", "fixedmonthly", "cap", "package", ...OWN_FIELDS]) {
     const input = field(offerForm, name);
     const value = choiceOr(name);
     const isChoice = !(input instanceof HTMLSelectElement) || [...input.options].some((option) => option.value === value);
     if (input && value && isChoice) input.value = value;
   }
-  /** @type {HTMLInputElement} */ (field(offerForm, "zero")).checked = choiceOr("zero") === "1";
+  for (const name of ["zero", "ownrest"]) /** @type {HTMLInputElement} */ (field(offerForm, name)).checked = choiceOr(name) === "1";
+  find("[data-own]").hidden = !hasOwnRates();
   const [yearly, profile] = [Number(choiceOr("yearly")), choiceOr("profile")];
   if (!(yearly > 0) || !(profile in PROFILES)) return;
   /** @type {HTMLInputElement} */ (field(typicalForm, "yearly")).value = String(yearly);
@@ -202,10 +222,10 @@ function show(place, text) {
 /** Computes the bills with each package, by the hour and by the quarter. */
 function showComparison() {
   if (!hours) return;
-  const [terms, use] = [offer(), hours];
-  const packages = Object.keys(data.rates.packages).map((name) => {
-    const byHour = compareContracts(use, prices["60m"], data.rates, name, terms);
-    const byQuarter = compareContracts(recent, prices["15m"], data.rates, name, terms);
+  const [terms, use, rates] = [offer(), hours, ratesNow()];
+  const packages = Object.keys(rates.packages).map((name) => {
+    const byHour = compareContracts(use, prices["60m"], rates, name, terms);
+    const byQuarter = compareContracts(recent, prices["15m"], rates, name, terms);
     return { name, months: byHour.months, quarters: byQuarter.months, unpriced: byHour.unpriced };
   });
   const chosen = packages.find(({ name }) => name === chosenPackage()) ?? packages[0];
@@ -215,7 +235,7 @@ function showComparison() {
   if (!chosen.months.size) return;
   const total = totalOf(chosen.months.values());
   const counted = chosen.unpriced.length ? { ...use, entries: use.entries.filter(([ts]) => chosen.months.has(monthOf(ts))) } : use;
-  showFigures(chosen.months, total, timingOf(counted, prices["60m"], data.rates, chosen.name, terms));
+  showFigures(chosen.months, total, timingOf(counted, prices["60m"], rates, chosen.name, terms));
   const names = CONTRACTS.filter((name) => total[name] !== null);
   const months = [...chosen.months.keys()];
   find("[data-period]").textContent = word("period", { from: months[0], to: months[months.length - 1], n: months.length, kwh: number(total.kwh, 0), package: data.packageNames[chosen.name] });
@@ -278,6 +298,7 @@ typicalForm.addEventListener("submit", (event) => {
 });
 offerForm.addEventListener("submit", (event) => event.preventDefault());
 offerForm.addEventListener("change", () => {
+  find("[data-own]").hidden = !hasOwnRates();
   if (!offerForm.reportValidity()) return;
   rememberSettings();
   run();

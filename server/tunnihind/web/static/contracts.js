@@ -7,7 +7,9 @@ import { DAY_S, HOUR_S, monthOf, utcOffset } from "./local_time.js";
  * @typedef {{period: string, months: number[], weekdays: number[], starts: number, ends: number, onHolidays: boolean}} RateTimes
  *   months from 1, weekdays from Monday = 0, hours in [starts, ends)
  * @typedef {{fees: Record<string, number>, clock: RateTimes[]}} Package  fees in EUR/kWh with VAT by period
- * @typedef {{vat: number, packages: Record<string, Package>, holidays: string[]}} Rates  VAT on electricity, a fraction
+ * @typedef {{vat: number, networkVat: number, otherFees: number, packages: Record<string, Package>, holidays: string[]}} Rates
+ *   VAT on electricity and on network rates, fractions; the fees beside the network rates in EUR/kWh with VAT
+ * @typedef {{day: number, night: number, times: Omit<RateTimes, "period">}} OwnRates  EUR/kWh without VAT
  * @typedef {{margin: number, spotMonthly: number, fixed: number | null, fixedMonthly: number, cap: number | null, zeroBelow: boolean}} Offer
  *   EUR/kWh and EUR a month without VAT; with `zeroBelow`, negative market prices count as zero
  * @typedef {{entries: [ts: number, kwh: number][], step: number}} Use  in order of time; the step is 900 or 3600 seconds
@@ -42,6 +44,18 @@ export function feesOf(rates, name) {
     ofDays.set(day, ofDay);
     return ofDay[Math.floor((wall % DAY_S) / HOUR_S)];
   };
+}
+
+/**
+ * Returns a package with the reader's own network rates, and with the other fees of all packages. If the day rate ends
+ * before it starts, it goes on until midnight, and from midnight until its end.
+ * @param {Rates} rates @param {OwnRates} own @returns {Package}
+ */
+export function ownPackage({ networkVat, otherFees }, { day, night, times }) {
+  const fee = (/** @type {number} */ rate) => rate * (1 + networkVat) + otherFees;
+  const { starts, ends } = times;
+  const spans = starts < ends ? [{ starts, ends }] : [{ starts, ends: 24 }, { starts: 0, ends }];
+  return { fees: { day: fee(day), night: fee(night) }, clock: spans.map((span) => ({ ...times, ...span, period: "day" })) };
 }
 
 /**
