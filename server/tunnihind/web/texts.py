@@ -108,6 +108,12 @@ class Texts:
         return texts
 
     @property
+    def month_names(self) -> list[str]:
+        """The names of the months."""
+        names: list[str] = self._table["months"]
+        return names
+
+    @property
     def decimal_mark(self) -> str:
         """The decimal point or comma."""
         mark: str = self._table["decimal"]

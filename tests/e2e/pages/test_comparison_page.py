@@ -187,8 +187,8 @@ async def test_own_network_rates_of_a_season_are_compared_and_kept_in_the_addres
     await page.get_by_label("Rate at all other times").fill("2.4")
     await page.get_by_label("Day rate starts").select_option("17:00")
     await page.get_by_label("Day rate ends").select_option("24:00")
-    await page.get_by_label("Day rate from month").select_option("Oct")
-    await page.get_by_label("Day rate to month").select_option("Mar")
+    await page.get_by_label("Day rate from month").select_option("October")
+    await page.get_by_label("Day rate to month").select_option("March")
     await page.get_by_label("also applies at weekends").check()
     times = RateTimes(
         months=frozenset({10, 11, 12, 1, 2, 3}),
