@@ -18,7 +18,7 @@ MAX_WEAR_CENTS: Final = 100
 MAX_THRESHOLD_CENTS: Final = 1_000
 PERCENT: Final = 100
 # A home battery never charges or discharges in less than six minutes. A higher power was likely given in watts.
-_MOST_POWER_PER_CAPACITY: Final = 10
+MOST_POWER_PER_CAPACITY: Final = 10
 _CENTS: Final = 100
 _DAY: Final = timedelta(days=1)
 
@@ -137,7 +137,7 @@ def _power(values: Mapping[str, Any], name: str, capacity_kwh: float) -> float:
     power = float(values[name])
     if power <= 0:
         raise PlanError(name, "no_power")
-    if power > _MOST_POWER_PER_CAPACITY * capacity_kwh:
+    if power > MOST_POWER_PER_CAPACITY * capacity_kwh:
         raise PlanError(name, "power_too_high", given=f"{power:g}")
     return power
 

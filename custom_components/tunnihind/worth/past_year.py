@@ -27,7 +27,8 @@ class PastYear:
 
     `bought` and `sold` map the starts of hours to kWh. Hours without a reading are left out. If the household named no
     meter of sold energy, `sold` is None. `market` maps the lengths of periods in seconds to the market prices (EUR/MWh)
-    by the start of each period. It has the length by which the household buys, and the one by which it sells.
+    by the start of each period. It has the length by which the household buys, and if sold energy or a battery counts,
+    the one by which it sells.
     """
 
     today: date
@@ -101,12 +102,8 @@ async def read_past_year(
                 )
     billed_s, selling = coordinator.billing.billed_by.step_s, coordinator.selling_contract
     first = zone.local_time(min(energy[ENERGY])).date().replace(day=1)
-    wanted = [
-        (step_s, month)
-        for step_s in {billed_s, selling.resolution.step_s if selling else billed_s}
-        for month in months
-        if month >= first
-    ]
+    steps = {billed_s} | ({selling.resolution.step_s} if selling and (question.sold or question.battery) else set())
+    wanted = [(step_s, month) for step_s in steps for month in months if month >= first]
     market: dict[int, dict[int, float]] = {step_s: {} for step_s, _ in wanted}
     for done, (step_s, month) in enumerate(wanted):
         report(done / len(wanted))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
+from ..battery.settings import MOST_POWER_PER_CAPACITY
 from ..core.comparison import Offer
 from ..errors import Refusal
 from .battery import BatteryOffer
@@ -28,8 +29,6 @@ _NEEDED: Final = {
     BATTERY_POWER: BATTERY_CAPACITY,
     BATTERY_PRICE: BATTERY_CAPACITY,
 }
-# A home battery never charges or discharges in less than six minutes. A higher power was likely given in watts.
-_MOST_POWER_PER_CAPACITY: Final = 10
 _CENTS: Final = 100
 
 
@@ -67,7 +66,7 @@ def _battery_from(given: Mapping[str, Any]) -> BatteryOffer | None:
     for field, amount in ((BATTERY_CAPACITY, capacity), (BATTERY_POWER, power)):
         if amount <= 0:
             raise Refusal("more_than_nothing", field=field)
-    if power > _MOST_POWER_PER_CAPACITY * capacity:
+    if power > MOST_POWER_PER_CAPACITY * capacity:
         raise Refusal("battery_power_too_high", field=BATTERY_POWER, given=f"{power:g}", capacity=f"{capacity:g}")
     return BatteryOffer(capacity_kwh=capacity, power_kw=power, price=given.get(BATTERY_PRICE))
 
