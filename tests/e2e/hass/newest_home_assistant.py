@@ -1,6 +1,6 @@
-"""Home Assistant has nothing to say against the integration in a home with two entries, many plans and the card.
+"""The newest Home Assistant has nothing to say against the integration, with two entries, many plans and the card.
 
-`scripts/test-newest-home-assistant` runs this module on the newest Home Assistant.
+pytest does not collect this file by itself. `./run test-newest-home-assistant` runs it.
 """
 
 import pytest
@@ -8,7 +8,6 @@ from playwright.async_api import Page
 
 from tests.support.hass.api import Json
 from tests.support.hass.pages import device_pages, opened, owner_s_browser
-from tests.support.hass.process import entries_to_heed
 from tests.support.hass.real_home import RealHome
 
 pytestmark = pytest.mark.timeout(900)
@@ -66,19 +65,3 @@ def note_complaints(page: Page, said: list[str]) -> None:
             said.append(f"{message.text} {message.location}") if message.type in {"warning", "error"} else None
         ),
     )
-
-
-def test_an_entry_that_names_us_is_found_with_its_traceback() -> None:
-    log = """\
-before any entry
-/config/custom_components/tunnihind/sensor.py:1: DeprecationWarning: old
-2026-11-08 12:00:00.000 INFO (MainThread) [custom_components.tunnihind] fine
-2026-11-08 12:00:00.000 ERROR (MainThread) [homeassistant.core] it failed
-Traceback (most recent call last):
-  File "/config/custom_components/tunnihind/sensor.py", line 1
-2026-11-08 12:00:00.000 WARNING (MainThread) [homeassistant.loader] another
-"""
-    python, error, other = entries_to_heed(log)
-    assert python.endswith("DeprecationWarning: old")
-    assert error.splitlines()[-1].endswith('sensor.py", line 1')
-    assert "another" in other
