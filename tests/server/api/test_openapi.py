@@ -17,6 +17,7 @@ from tunnihind.api.openapi.document import openapi_document, vat_text
 from tunnihind.api.score_table import SCORE_COLUMNS
 from tunnihind.api.served_data import ServedData
 from tunnihind.core.market import ESTONIA
+from tunnihind.pipeline.accuracy_record import FORECAST_COLUMNS
 from tunnihind.settings import Settings
 
 REQUIRED = {
@@ -102,6 +103,13 @@ def test_the_example_of_the_table_has_a_cell_for_each_column(document: dict[str,
     names, day = csv.reader(contents["text/csv; charset=utf-8"]["example"].splitlines())
     assert names == [*SCORE_COLUMNS]
     assert dict(zip(names, day, strict=True))["deliveryDay"] == "2025-12-15"
+
+
+def test_the_example_of_a_record_has_its_columns(document: dict[str, Any]) -> None:
+    contents = document["paths"]["/accuracy/{file}"]["get"]["responses"]["200"]["content"]
+    names, hour = csv.reader(contents["text/csv; charset=utf-8"]["example"].splitlines())
+    assert names == [*FORECAST_COLUMNS]
+    assert len(hour) == len(names)
 
 
 @pytest.mark.parametrize("path", ["/api/v1/forecast", "/api/v1/quarters", "/api/v1/scenarios", "/api/series"])
