@@ -53,7 +53,7 @@ def test_both_times_get_the_whole_energy() -> None:
     assert hours(next_outcome(asked, DAYS, clock(3), first)) == [(13, 15)]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.sampled_from(["2026-10-24T00:00", "2026-03-28T00:00", "2026-11-20T00:00"]),
     st.lists(st.integers(0, 95), min_size=2, max_size=2, unique=True),
