@@ -110,6 +110,8 @@ def next_outcome(
     a later span, if there is one.
     """
     window = _newest_begun_window(timeline, last, now)
+    if settings.blocked and window is not None and now < window.end:
+        window = _in_room(settings, timeline, window, now) or (last.last_run if last else None)
     if window is not None and not window.may_repeat:
         if settings.kind.has_limit_instead_of_duration:
             window = _with_later_pieces_chosen_again(settings, timeline, window, now)
@@ -325,10 +327,11 @@ def _gain(settings: PlanSettings, timeline: Timeline, planned: Sequence[Piece], 
         return math.inf
     before, after = (_price_sum(settings, timeline, chosen) for chosen in (planned, pieces))
     before -= (settings.more_below or 0) * longer_s
-    return (before - after) / HOUR_S * _power_kw(settings) + settings.start_cost * (len(planned) - len(pieces))
+    return (before - after) / HOUR_S * device_power_kw(settings) + settings.start_cost * (len(planned) - len(pieces))
 
 
-def _power_kw(settings: PlanSettings) -> float:
+def device_power_kw(settings: PlanSettings) -> float:
+    """Return the device's power in kW. If it is unknown, return a usual power."""
     return settings.power_kw or _USUAL_POWER_KW
 
 
@@ -376,7 +379,7 @@ def _filled(
         min_piece_s=min(settings.shortest_piece_s, full_s) if is_split else QUARTER_S,
         min_pause_s=settings.min_pause_s,
         most_pieces=left if is_split else one_go,
-        start_cost=settings.start_cost / _power_kw(settings),
+        start_cost=settings.start_cost / device_power_kw(settings),
     )
     return with_cheap_time(
         _open_timeline(settings, timeline, bounds),
@@ -389,13 +392,23 @@ def _filled(
     )
 
 
+def cost_in(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece]) -> float | None:
+    """Return what the device costs in the pieces in EUR, without starts, as the search counts it.
+
+    If the plan must not use one of the pieces for its price, or the price is unknown, return None. In a plan for high
+    prices, the cost is negative.
+    """
+    price_sum = _price_sum(replace(settings, blocked=()), timeline, pieces)
+    return price_sum / HOUR_S * device_power_kw(settings) if math.isfinite(price_sum) else None
+
+
 def _price_sum(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece]) -> float:
     """Return the sum of the prices of all seconds in the pieces, as the search counts them, in EUR/kWh.
 
     If the plan must not use one of these seconds, or its price is unknown, the sum is infinite.
     """
     price_of, seconds = _price_function(settings), seconds_by_period(timeline, pieces)
-    if seconds.total() < _length_s(pieces):
+    if seconds.total() < _length_s(pieces) or is_blocked(settings, pieces):
         return math.inf
     prices = {period: price_of(period) for period in seconds}
     return sum(math.inf if price is None else price * seconds[period] for period, price in prices.items())
@@ -468,6 +481,22 @@ def _with_average_recomputed(timeline: Timeline, window: Window) -> Window:
     return replace(window, average=_average_price(seconds), forecast_share=_forecast_share(seconds))
 
 
+def _in_room(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window | None:
+    """Return a window that has begun without the pieces ahead for which other plans of the group leave no room.
+
+    If no piece is left, the window has not begun, and the result is None.
+    """
+    pieces = tuple(piece for piece in window.pieces if piece[0] < now or not is_blocked(settings, [piece]))
+    if pieces == window.pieces:
+        return window
+    return _with_pieces(settings, timeline, window, pieces) if pieces else None
+
+
+def is_blocked(settings: PlanSettings, pieces: Sequence[Piece]) -> bool:
+    """Return whether other plans of the group leave no room for one of the pieces."""
+    return any(start < until and since < end for start, end in pieces for since, until in settings.blocked)
+
+
 def _begun_pieces(window: Window, now: int) -> tuple[Piece, ...]:
     """Return the pieces of the window that have begun by `now` (UTC seconds), each with its whole length."""
     return tuple(piece for piece in window.pieces if piece[0] <= now)
@@ -494,7 +523,9 @@ def _with_need_met(settings: PlanSettings, timeline: Timeline, window: Window, n
     begun = (*earlier, (start, _early_end((start, end), max(settings.shortest_piece_s, needed_until - start), now)))
     missing_s = max(_missing_s(settings, begun), 0)
     ahead = window.pieces[len(begun) :]
-    may_stay = _keep_to_limit(settings, timeline, ahead) and window.end <= span.closes
+    may_stay = (
+        _keep_to_limit(settings, timeline, ahead) and window.end <= span.closes and not is_blocked(settings, ahead)
+    )
     if settings.full_kwh is not None:
         chosen = _rest(settings, timeline, window, begun, missing_s, (now, span.closes))
         # If prices are lost for a while, nothing better than the chosen pieces is known.
@@ -617,7 +648,7 @@ def _rest(
         min_pause_s=settings.min_pause_s,
         **_bounds_of_pauses(settings, begun[-1][1], bounds[1]),
         most_pieces=None if most_pieces is None else max(most_pieces - len(begun), 0),
-        start_cost=settings.start_cost / _power_kw(settings),
+        start_cost=settings.start_cost / device_power_kw(settings),
         more_below=settings.more_below,
     )
     jobs = [job, replace(job, duration_s=missing_s + settings.shortest_piece_s - QUARTER_S)] if is_by_energy else [job]
@@ -830,7 +861,7 @@ def _jobs(settings: PlanSettings, span: Span, ran_until: int) -> list[Job]:
         most_pieces=settings.most_pieces,
         tolerance=settings.tolerance,
         prefer_latest=settings.prefer is Preference.LATEST,
-        start_cost=settings.start_cost / _power_kw(settings),
+        start_cost=settings.start_cost / device_power_kw(settings),
         more_below=settings.more_below,
     )
     if settings.min_piece_s is not None or settings.energy_kwh is None:

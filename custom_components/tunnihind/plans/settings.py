@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..core.market import ESTONIA, HOUR_S, QUARTER_S, Market
 from ..core.network_clock import WEEKDAYS
-from .solver import round_up_to_quarter
+from .solver import Piece, round_up_to_quarter
 
 _DEFAULT_DURATION_MIN: Final = 180
 LONGEST_DURATION_MIN: Final = 1_440
@@ -23,6 +23,7 @@ MIN_POWER_KW: Final = 0.01
 MAX_POWER_KW: Final = 1_000
 MAX_TOLERANCE_CENTS: Final = 100
 MAX_START_COST_CENTS: Final = 100
+MAX_PRIORITY: Final = 9
 
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
@@ -126,6 +127,10 @@ class PlanSettings:
     high prices may use. Windows count as equally good if their average prices differ from the best average price by at
     most `tolerance` (EUR/kWh). `prefer` determines the choice among equally good windows. `meter` is the id of the
     entity that measures the device's energy or power.
+
+    Plans with the same `group` are planned together, as the module `group` says. Needs of a lower `priority` are met
+    first. `group_limit_kw` is the most power that the whole group may use. `blocked` are times, [start, end) in UTC
+    seconds, in which other plans of the group leave no room.
     """
 
     kind: PlanKind = PlanKind.CHEAPEST
@@ -155,6 +160,10 @@ class PlanSettings:
     tolerance: float = 0.0
     prefer: Preference = Preference.EARLIEST
     meter: str | None = None
+    group: str | None = None
+    priority: int = MAX_PRIORITY + 1
+    group_limit_kw: float | None = None
+    blocked: tuple[Piece, ...] = ()
     zone: Market = ESTONIA
 
     @classmethod
@@ -182,6 +191,7 @@ class PlanSettings:
             horizon=Horizon(data.get("horizon", Horizon.PUBLISHED)),
             price_limit=_price(data, "price_cap"),
             meter=data.get("meter"),
+            **group_settings(data),
             zone=zone,
         )
 
@@ -208,6 +218,11 @@ class PlanSettings:
         return _running_time_s(self.full_kwh or 0, self.power_kw) if self.power_kw else Fraction(0)
 
     @property
+    def in_group(self) -> tuple[str | None, float | None, float | None]:
+        """What must fit the other plans of the group: its name, the limit and the device's power."""
+        return self.group, self.group_limit_kw, self.power_kw
+
+    @property
     def needs_no_energy(self) -> bool:
         """Return whether the plan's energy is given, and is 0 kWh, and the device is full."""
         return self.energy_kwh == 0 and not self.full_kwh
@@ -221,7 +236,6 @@ _FIELDS_WITH_DURATION: Final = (
     "duration",
     "energy",
     "energy_full",
-    "power",
     "more_below",
     "deadline_2",
     "max_pause",
@@ -253,11 +267,14 @@ def _settings_without_duration(data: Mapping[str, Any]) -> dict[str, Any]:
     for field in _FIELDS_WITH_DURATION:
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
+    if data.get("power") is not None and not group_of(data):
+        raise PlanError("power", "not_by_limit")
     if data.get("price_cap") is None:
         raise PlanError("price_cap", "limit_needed")
     shortest = _length_s(data, "min_piece", QUARTER_MIN)
     return {
         "duration_s": 0,
+        "power_kw": _number(data, "power", MIN_POWER_KW, MAX_POWER_KW),
         "min_piece_s": shortest,
         "shortest_piece_s": shortest,
         "min_pause_s": _length_s(data, "min_pause", 0, least=0),
@@ -270,7 +287,7 @@ def _settings_with_duration(data: Mapping[str, Any]) -> dict[str, Any]:
     power = _number(data, "power", MIN_POWER_KW, MAX_POWER_KW)
     if full is not None and (energy is None or form_looks_for_high_prices(data)):
         raise PlanError("energy_full", "full_without_energy")
-    if energy is None and power is not None:
+    if energy is None and power is not None and not group_of(data):
         raise PlanError("energy", "energy_needed")
     if energy is not None and power is None:
         raise PlanError("power", "power_needed")
@@ -289,6 +306,30 @@ def _settings_with_duration(data: Mapping[str, Any]) -> dict[str, Any]:
         "more_below": _more_below(data),
         "tolerance": _euros(data, "tolerance", MAX_TOLERANCE_CENTS),
         "prefer": Preference(data.get("prefer", Preference.EARLIEST)),
+    }
+
+
+def group_of(form: Mapping[str, Any]) -> str | None:
+    """Return the name of the group with whose plans a plan or a battery is planned together."""
+    return f"{form.get('group') or ''}".strip() or None
+
+
+def group_settings(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a plan's form that belong to its group. Raises PlanError."""
+    group = group_of(data)
+    priority = _number(data, "priority", 1, MAX_PRIORITY)
+    limit, power = (_number(data, field, MIN_POWER_KW, MAX_POWER_KW) for field in ("group_limit", "power"))
+    for field, given in (("priority", priority), ("group_limit", limit)):
+        if given is not None and group is None:
+            raise PlanError(field, "only_in_group")
+    if limit is not None and power is None:
+        raise PlanError("power", "power_needed_in_group")
+    if limit is not None and power is not None and power > limit:
+        raise PlanError("power", "power_above_limit", given=f"{power:g}", limit=f"{limit:g}")
+    return {
+        "group": group,
+        "priority": int(priority or MAX_PRIORITY + 1),
+        "group_limit_kw": limit,
     }
 
 

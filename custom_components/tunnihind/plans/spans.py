@@ -25,7 +25,8 @@ deadline before it, which may be on a day that is not chosen.
 
 Pieces run only in the open times of a span. If a plan has an earliest time and a deadline, both count on each day: an
 open time begins at each earliest time of the span and ends at the next deadline, and the span opens at an earliest
-time. If a plan lacks one of them, the whole span is one open time.
+time. If a plan lacks one of them, the whole span is one open time. Times in which other plans of a group leave no room
+are not open.
 
 If the plan has a deadline, `weekdays` are the days of the deadlines. If the plan has no deadline, `weekdays` are the
 days on which spans open. If the clock change in spring leaves no time between the start and the end of a span, the plan
@@ -108,7 +109,8 @@ def open_times(settings: PlanSettings, since: int, until: int) -> tuple[Piece, .
     """
     quarters = (
         (round_up_to_quarter(start), end // QUARTER_S * QUARTER_S)
-        for start, end in _times_between_bounds(settings, since, until)
+        for time in _times_between_bounds(settings, since, until)
+        for start, end in _without(time, settings.blocked)
     )
     return tuple((start, end) for start, end in quarters if start < end)
 
@@ -152,6 +154,16 @@ def _times_between_bounds(settings: PlanSettings, since: int, until: int) -> Seq
         if start < end:
             times.append((start, end))
     return times
+
+
+def _without(time: Piece, blocked: Sequence[Piece]) -> Iterator[Piece]:
+    """Yield the parts of a time that are outside the blocked times, which are in chronological order."""
+    start, until = time
+    for blocked_from, blocked_until in blocked:
+        if start < blocked_until and blocked_from < until:
+            yield start, blocked_from
+            start = blocked_until
+    yield start, until
 
 
 def _span_starting_on(settings: PlanSettings, day: date) -> Span:

@@ -155,6 +155,15 @@ def test_a_stored_value_that_no_form_accepts_is_refused(form: dict[str, object])
         ({"more_below": 1, "prefer": "latest"}, "more_below"),
         ({"more_below": float("nan")}, "more_below"),
         ({"kind": "above", "price_cap": 5, "min_piece": 20}, "min_piece"),
+        ({"priority": 1}, "priority"),
+        ({"group_limit": 5}, "group_limit"),
+        ({"group": "  ", "priority": 1}, "priority"),
+        ({"group": "fuse", "priority": 0}, "priority"),
+        ({"group": "fuse", "priority": 10}, "priority"),
+        ({"group": "fuse", "power": 2, "group_limit": 0}, "group_limit"),
+        ({"group": "fuse", "group_limit": 5}, "power"),
+        ({"group": "fuse", "power": 6, "group_limit": 5}, "power"),
+        ({"group": "fuse", "power": 0}, "power"),
     ],
 )
 def test_contradicting_fields_are_refused_with_the_name_of_the_one_to_change(
@@ -174,6 +183,13 @@ def test_energy_and_power_make_the_duration_rounded_up_to_the_quarter(
     settings = PlanSettings.from_mapping({"energy": energy, "power": power, "duration": 60})
     assert settings.duration_s == minutes * 60
     assert (settings.energy_kwh, settings.power_kw) == (energy, power)
+
+
+@pytest.mark.parametrize("form", [{"duration": 60}, {"kind": "below", "price_cap": 5}])
+def test_a_plan_of_a_group_may_have_a_power_without_an_energy(form: dict[str, Any]) -> None:
+    settings = PlanSettings.from_mapping({**form, "group": " Fuse ", "power": 2, "group_limit": 5, "priority": 3.0})
+    assert (settings.group, settings.power_kw, settings.group_limit_kw, settings.priority) == ("Fuse", 2, 5, 3)
+    assert PlanSettings.from_mapping({**form, "group": "Fuse"}).priority > 9
 
 
 def test_no_piece_has_to_be_longer_than_the_plan() -> None:

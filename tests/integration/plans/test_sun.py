@@ -60,6 +60,12 @@ def homes(draw: st.DrawFn) -> tuple[Piece, Timeline, Sun]:
     return day, buying, Sun(surplus, draw(st.sampled_from([selling, None])))
 
 
+def test_the_sun_counts_for_a_plan_by_duration_if_its_group_knows_the_power() -> None:
+    prices, sun = line(settled(NIGHT, [0.1, 0.3, 0.3])), Sun({NIGHT + HOUR_S: 1.5})
+    asked = PlanSettings.from_mapping({"duration": 60, "group": "fuse", "power": 2})
+    assert [period.price for period in prices_with_sun(asked, prices, sun).periods] == [0.1, 0.075, 0.3]
+
+
 def price_at(timeline: Timeline, instant: int) -> float:
     period = timeline.period_at(instant)
     assert period is not None
