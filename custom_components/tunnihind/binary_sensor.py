@@ -152,8 +152,12 @@ class WindowRunningSensor(PlanEntity, BinarySensorEntity):
                 "shortened": self.window.shortened,
                 "locked": self.window.has_started_by(self.coordinator.prices.now),
             }
-        missing = self.coordinator.planner.missing_kwh(self.plan_id, self.coordinator.prices.now)
-        return attributes if missing is None else {**attributes, "missing_energy": missing}
+        planner = self.coordinator.planner
+        more = {
+            "missing_energy": planner.missing_kwh(self.plan_id, self.coordinator.prices.now),
+            "gave_way_to": planner.gave_way_to(self.plan_id),
+        }
+        return {**attributes, **{name: value for name, value in more.items() if value is not None}}
 
 
 def _no_window_attributes(zone: Market, outcome: NoWindow) -> Attributes:

@@ -38,7 +38,7 @@ from .core.market import HOUR_S, SHORTEST_STEP_S
 from .core.tariff import Tariff
 from .errors import NoPastPrices, Refusal, TunnihindError
 from .household.battery_planner import BatteryPlanner, batteries_of
-from .household.planner import Planner, plans_of
+from .household.planner import PLANNERS_OF_HOME, Planner, plans_of
 from .household.prices_now import PricesNow, Timelines
 from .household.problems import instants_of_problems, problems
 from .household.surplus import SurplusReader
@@ -83,8 +83,11 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         self.server_id: Final = entry.unique_id
         """The server's id when the entry was loaded. If the entry gets another server, the entry is reloaded."""
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
-        self.planner: Final = Planner(self.zone)
-        self.battery_planner: Final = BatteryPlanner(hass, entry, self.clock, self.zone, super().async_update_listeners)
+        self._of_home: Final = {} if self.clock.is_rehearsal else hass.data.setdefault(PLANNERS_OF_HOME, {})
+        self.planner: Final = Planner(self.zone, entry.entry_id, self._of_home, self._async_plans_moved)
+        self.battery_planner: Final = BatteryPlanner(
+            hass, entry, self.clock, self.zone, self.planner.room_in, super().async_update_listeners
+        )
         self.surplus_reader: Final = SurplusReader(
             hass, entry, self.clock, self.zone, self.battery_planner.reader, self.async_update_listeners
         )
@@ -190,6 +193,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         kept = (await self._storage.load()).state_for_server(self.server_id)
         self.clock.server_ahead_s = kept.server_ahead_s
         self._poller.restore(kept.about, kept.answer)
+        self._of_home[self.config_entry.entry_id] = self.planner
+        self.config_entry.async_on_unload(self._leave_home)
         self.planner.restore(plans_of(self.config_entry).values(), kept, self.clock.now())
         self.surplus_reader.surplus_kw = kept.surplus_kw
         self.battery_planner.async_update_batteries(batteries_of(self.config_entry).values(), kept.batteries)
@@ -341,6 +346,19 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         self._ledger_completer.async_look_for_missing_data(now)
         self._shown_problems = problems(self.prices, self.server_status)
         self._save_if_changed()
+
+    @callback
+    def _async_plans_moved(self) -> None:
+        """Update the entities soon, because another entry has moved plans of a group."""
+        self.hass.loop.call_soon(self._async_show_moved_plans)
+
+    @callback
+    def _async_show_moved_plans(self) -> None:
+        if self.data and self._of_home.get(self.config_entry.entry_id) is self.planner:  # the entry is still loaded
+            self.async_update_listeners()
+
+    def _leave_home(self) -> None:
+        self._of_home.pop(self.config_entry.entry_id, None)
 
     def _set_timer(self) -> None:
         """Set the timer for the next quarter-hour, or for the next problem if the server sends nothing new before."""

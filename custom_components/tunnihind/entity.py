@@ -29,7 +29,7 @@ from .plans.settings import (
     form_has_limit_instead_of_duration,
     form_looks_for_high_prices,
 )
-from .plans.steering import PlanChange, Steered
+from .plans.steering import PlanChange, Steered, SteeredPlan
 from .prices.billing import SELLING
 
 # The keys of the entities that depend on selling prices.
@@ -349,10 +349,31 @@ async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]]
     changed: dict[TunnihindCoordinator, dict[str, Steered]] = {}
     for coordinator, plan_id in plans:
         changed.setdefault(coordinator, {})[plan_id] = _changed_plan(coordinator, plan_id, change)
+    _check_groups(changed)
     for coordinator, of_server in changed.items():
         coordinator.async_replace_plans(of_server, replan=change.replan)
     for coordinator in changed:
         await coordinator.async_save()
+
+
+def _check_groups(changed: Mapping[TunnihindCoordinator, Mapping[str, Steered]]) -> None:
+    """Raise Refusal if a changed plan doesn't fit its group. What is wrong already may stay."""
+    settings = {
+        (coordinator.config_entry.entry_id, plan_id): plan.settings(coordinator.zone)
+        for coordinator, plans in changed.items()
+        for plan_id, plan in plans.items()
+        if isinstance(plan, SteeredPlan)
+    }
+    for coordinator, plans in changed.items():
+        entry = coordinator.config_entry
+        for plan_id in plans:
+            new, present = settings.get((entry.entry_id, plan_id)), coordinator.planner.settings.get(plan_id)
+            if new is None or (present is not None and new.in_group == present.in_group):
+                continue
+            try:
+                coordinator.planner.check_group(plan_id, settings)
+            except PlanError as error:
+                raise Refusal(error.key, plan=entry.subentries[plan_id].title, **error.placeholders) from error
 
 
 def _changed_plan(coordinator: TunnihindCoordinator, plan_id: str, change: PlanChange) -> Steered:

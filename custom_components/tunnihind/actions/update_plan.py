@@ -70,6 +70,9 @@ PLAN_FIELD_CHECKS: Final[Mapping[str, Any]] = {
     "price_cap": vol.Any(None, finite_number),
     "more_below": vol.Any(None, finite_number),
     "tolerance": vol.Any(None, finite_number),
+    "group": vol.Any(None, cv.string),
+    "priority": vol.Any(None, _whole_number),
+    "group_limit": vol.Any(None, finite_number),
 }
 _FIELD_CHECKS: Final = {**PLAN_FIELD_CHECKS, "target_soc": finite_number, "reserve": finite_number}
 _PLAN_FIELDS: Final = {*PLAN_FIELD_CHECKS, ATTR_ENERGY_READ_AT}

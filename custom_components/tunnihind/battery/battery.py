@@ -35,7 +35,8 @@ class Steps:
     """The time ahead of a plan, in steps without gaps. All arrays have one value per step.
 
     `starts` are UTC seconds, and the last step ends at `end`. `buying` and `selling` are prices in EUR/kWh. `use_kw` is
-    the home's mean use without the battery, less the sun's power. If it is negative, the home has a surplus.
+    the home's mean use without the battery, less the sun's power. If it is negative, the home has a surplus. `room_kw`
+    is the greatest power of a battery that charges from the grid. If it is None, only the battery limits its power.
     """
 
     starts: NDArray[np.int64]
@@ -43,6 +44,7 @@ class Steps:
     buying: Floats
     selling: Floats
     use_kw: Floats
+    room_kw: Floats | None = None
 
     @property
     def hours(self) -> Floats:
@@ -53,7 +55,8 @@ class Steps:
         """Return the steps from place `first` to before place `last`."""
         end = self.end if last == len(self.starts) else int(self.starts[last])
         places = slice(first, last)
-        return Steps(self.starts[places], end, self.buying[places], self.selling[places], self.use_kw[places])
+        room_kw = None if self.room_kw is None else self.room_kw[places]
+        return Steps(self.starts[places], end, self.buying[places], self.selling[places], self.use_kw[places], room_kw)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import fmean
 from typing import Final
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..core.market import DAY_S, HOUR_S, WEEK_S, Market, floor_hour
 from ..core.public_holidays import is_working_day
+from ..plans.group import Room
 from ..prices.timeline import Period, Timeline
 from .battery import Battery, Steps
 
@@ -41,13 +43,15 @@ def outlook(
     load_kwh: Mapping[int, float],
     sun_kwh: Mapping[int, float],
     usual_sun_kwh: Mapping[int, float],
+    room: Room | None = None,
 ) -> Outlook | None:
     """Return the time ahead of `now` (UTC seconds), or None if the price or the load of the present hour is unknown.
 
     `selling` is None if the home has no selling contract: then its surplus earns nothing. The energies are in kWh by
     the start of the UTC hour. `sun_kwh` is the sun's forecast, and `usual_sun_kwh` stands in where the forecast has no
-    value. A home without sun has neither. The steps are as long as the shorter periods of both prices, and the first
-    step is the rest of the present period. The steps end where a price or the load is unknown.
+    value. A home without sun has neither. `room` is what the plans of devices leave. The steps are as long as the
+    shorter periods of both prices, and the first step is the rest of the present period. The steps end where a price or
+    the load is unknown.
     """
     step_s = min(timeline.step_s for timeline in (buying, selling) if timeline is not None)
     sun_until = max(sun_kwh, default=floor_hour(now) - HOUR_S) + HOUR_S
@@ -67,6 +71,9 @@ def outlook(
         return None
     buying_prices, selling_prices, use_kw = np.array(rows).T
     steps = Steps(np.array(starts), end, buying_prices, selling_prices, use_kw)
+    if room is not None:
+        room_kw = np.array([room.least_kw(*times) for times in pairwise((*starts, end))])
+        steps = replace(steps, room_kw=room_kw)
     has_sun = bool(sun_kwh or usual_sun_kwh)
     return Outlook(steps, end_worth(battery, steps), sun_until if has_sun and sun_until < end else None)
 

@@ -16,6 +16,7 @@ __all__ = ["WITHOUT_PLAN", "Action", "BatteryPlan", "battery_plan"]
 WITHOUT_PLAN: Final = Action.STORE_SUN
 """What a battery does if no plan is possible, because prices, load or stored energy are unknown."""
 _TOLERANCE_KWH: Final = 0.01
+_TOLERANCE_KW: Final = 1e-6
 _LEAST_EUR: Final = 1e-6
 """A smaller gain is an error of rounding, and changes no plan."""
 
@@ -108,6 +109,7 @@ def battery_plan(
         kept_commands, kept = ahead.continued(last, course.worth_now)
         if (
             all(command.is_allowed(battery) for command in kept_commands)
+            and ahead.has_room(kept_commands)
             and ahead.lacking_kwh(kept) <= ahead.lacking_kwh(course) + _TOLERANCE_KWH
             and kept.cost - course.cost < max(threshold, _LEAST_EUR)
         ):
@@ -157,6 +159,11 @@ class _Ahead:
             rest = replace(self, steps=self.steps.part(known, len(self.steps.starts)), stored_kwh=float(stored[-1]))
             commands += rest.best()[0]
         return commands, self.followed(commands, worth_now)
+
+    def has_room(self, commands: Sequence[Command]) -> bool:
+        """Return whether the commands charge from the grid only as far as the plans of devices leave room."""
+        charging = np.array([one.power_kw if one.action is Action.CHARGE else 0.0 for one in commands])
+        return self.steps.room_kw is None or bool((charging <= self.steps.room_kw + _TOLERANCE_KW).all())
 
     def lacking_kwh(self, course: Course) -> float:
         """Return the energy by which the course misses its targets."""

@@ -8,7 +8,7 @@ from typing import Any, Final, override
 
 from ..core.market import Market
 from ..core.network_clock import WEEKDAYS
-from ..plans.settings import PlanError
+from ..plans.settings import PlanError, group_of
 from ..plans.steering import PlanChange, Steered
 from .battery import Battery, Target
 
@@ -52,7 +52,8 @@ class BatterySettings:
 
     `state_of_charge` is the id of an entity that shows the state of charge in percent, or the stored energy.
     `sun_forecast` and `load` are entities that replace those of the Energy dashboard. `meters` has the entities of the
-    meters that replace those of the Energy dashboard, by field name.
+    meters that replace those of the Energy dashboard, by field name. `group` is the group of plans that leave the
+    battery room for charging from the grid.
     """
 
     battery: Battery
@@ -65,6 +66,7 @@ class BatterySettings:
     sun_forecast: str | None
     load: str | None
     meters: Mapping[str, str]
+    group: str | None = None
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> BatterySettings:
@@ -109,6 +111,7 @@ class BatterySettings:
             sun_forecast=values.get("sun_forecast"),
             load=values.get("load"),
             meters={name: values[name] for name in METERS if name in values},
+            group=group_of(values),
         )
 
     def targets(self, zone: Market, now: int, end: int) -> Iterator[Target]:

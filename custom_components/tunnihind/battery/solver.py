@@ -183,7 +183,10 @@ def _offered(battery: Battery, steps: Steps, hours: Floats) -> Iterator[_Step]:
     cover_kw = np.clip(steps.use_kw, 0, battery.discharge_kw)
     sell_kw = battery.discharge_kw - cover_kw if battery.sells else np.zeros_like(hours)
     sun_kw = np.clip(-steps.use_kw, 0, battery.charge_kw)
-    grid_kw = battery.charge_kw - sun_kw if battery.charges_from_grid else np.zeros_like(hours)
+    grid_kw = np.zeros_like(hours)
+    if battery.charges_from_grid:
+        most_kw = battery.charge_kw if steps.room_kw is None else np.minimum(battery.charge_kw, steps.room_kw)
+        grid_kw = np.maximum(most_kw - sun_kw, 0.0)
     acting = _ACTING * np.linspace(1, 2, len(hours))
     worths = (
         (steps.selling - battery.wear) * one_way - acting,

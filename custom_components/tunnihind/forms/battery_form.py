@@ -31,7 +31,7 @@ from ..core.network_clock import WEEKDAYS
 from ..plans.settings import MAX_POWER_KW, PlanError
 from ..prices.units import Unit
 from .fields import choice_field, foldable_section, number_field, price_field
-from .plan_form import CHOSEN_DAYS, DEADLINE, name_error
+from .plan_form import CHOSEN_DAYS, DEADLINE, GROUP, name_error
 
 STATE_OF_CHARGE: Final = "state_of_charge"
 SUN_FORECAST: Final = "sun_forecast"
@@ -40,7 +40,7 @@ _COMMON: Final = (STATE_OF_CHARGE, "capacity", "charge_power", "discharge_power"
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "limits": ("lowest", "highest", "reserve"),
     "wish": ("target_soc", DEADLINE, CHOSEN_DAYS),
-    "grid": ("charge_from_grid", "sell"),
+    "grid": ("charge_from_grid", "sell", GROUP),
     "losses": ("efficiency", "wear", "threshold"),
     "home": (SUN_FORECAST, LOAD),
     "meters": METERS,
@@ -73,6 +73,7 @@ def battery_form_schema(unit: Unit, unfolded: Collection[str] = ()) -> vol.Schem
         CHOSEN_DAYS: (vol.Optional, choice_field(WEEKDAYS, CHOSEN_DAYS, multiple=True)),
         "charge_from_grid": (vol.Required, BooleanSelector()),
         "sell": (vol.Required, BooleanSelector()),
+        GROUP: (vol.Optional, TextSelector()),
         "efficiency": (vol.Required, number_field(LEAST_EFFICIENCY_PERCENT, PERCENT, "%")),
         "wear": (vol.Required, price_field(unit, 0, MAX_WEAR_CENTS)),
         "threshold": (vol.Required, price_field(unit, 0, MAX_THRESHOLD_CENTS, per="day")),

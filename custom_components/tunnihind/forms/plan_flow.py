@@ -22,6 +22,7 @@ from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..core.market import ESTONIA, Market
 from ..household.planner import plans_of
 from ..plans.outcome import Window
+from ..plans.settings import PlanError, PlanSettings
 from ..plans.steering import SteeredPlan
 from ..prices.units import Unit, figure_in_language, unit_of
 from ..prices.zones import country_name, id_suffix
@@ -33,6 +34,7 @@ from .plan_form import (
     METER_SECTION,
     NEW_PLAN_VALUES,
     PRICE_CAP,
+    TOGETHER_SECTION,
     PlanForm,
     form_errors,
     form_for_plan,
@@ -41,7 +43,7 @@ from .plan_form import (
     sections_to_unfold,
     shown_values,
 )
-from .plan_notes import note_on_limit, notes_on_start
+from .plan_notes import note_on_group, note_on_limit, notes_on_start
 from .reader import language_of_reader
 
 _HINT_KEY: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
@@ -83,7 +85,7 @@ def _value_text(field: str, value: Any, unit: Unit, language: str, words: dict[s
         **dict.fromkeys(("earliest", "deadline", "deadline_2"), lambda: str(value).removesuffix(":00")),
         **dict.fromkeys(("price_cap", "more_below", "tolerance"), lambda: unit.price_text(value / _CENTS, language)),
         **dict.fromkeys(("energy", "energy_full"), lambda: f"{figure_in_language(f'{value:g}', language)} kWh"),
-        "power": lambda: f"{figure_in_language(f'{value:g}', language)} kW",
+        **dict.fromkeys(("power", "group_limit"), lambda: f"{figure_in_language(f'{value:g}', language)} kW"),
         **dict.fromkeys(("horizon", "starts"), lambda: words[f"component.{DOMAIN}.selector.{field}.options.{value}"]),
     }
     return _EMPTY_VALUE_TEXT if value is None else written.get(field, lambda: f"{value}")()
@@ -119,7 +121,8 @@ class PlanFlow(ConfigSubentryFlow):
                 "plan", self._new_form, shown_values("", NEW_PLAN_VALUES[self._new_form], self._unit)
             )
         meter = _meter_errors(self.hass, user_input)
-        if errors := form_errors(user_input, self._plan_titles(), self._new_form) | meter:
+        errors = form_errors(user_input, self._plan_titles(), self._new_form) | meter
+        if errors := errors or self._group_errors(plan_from_input(user_input, self._unit, self._new_form)):
             return self._show_form("plan", self._new_form, user_input, errors)
         plan = plan_from_input(user_input, self._unit, self._new_form)
         return self.async_create_entry(
@@ -137,10 +140,11 @@ class PlanFlow(ConfigSubentryFlow):
         # If two plans already have the same name, both may keep the name.
         others = self._plan_titles() - {subentry.title}
         meter = _meter_errors(self.hass, user_input, subentry.data.get(METER))
-        if errors := form_errors(user_input, others, form) | meter:
+        errors = form_errors(user_input, others, form) | meter
+        plan = plan_from_input(user_input, self._unit, form)
+        if errors := errors or self._group_errors(plan, subentry.subentry_id):
             return self._show_form("reconfigure", form, user_input, errors, hint)
         await self._drop_changes()
-        plan = plan_from_input(user_input, self._unit, form)
         notes = {"notes": await self._notes(plan, subentry.subentry_id)}
         self.hass.config_entries.async_update_subentry(
             self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan
@@ -160,10 +164,24 @@ class PlanFlow(ConfigSubentryFlow):
             if saved.enabled:
                 last = prices.outcomes.get(plan_id)
                 settings = saved.settings(coordinator.zone)
-                outcome = coordinator.planner.outcome_with(settings, prices.timeline, now, last)
+                outcome, others = coordinator.planner.outcome_in_group(plan_id, settings, prices.timeline, now, last)
+                notes.append(await note_on_group(self.hass, others, language))
                 if not (isinstance(last, Window) and last.has_started_by(now)):
                     notes += await notes_on_start(self.hass, settings, outcome, prices, now, self._unit, language)
         return "".join(f"\n\n{note}" for note in notes if note)
+
+    def _group_errors(self, plan: Mapping[str, Any], plan_id: str = "") -> dict[str, str]:
+        """Return an error if the plan doesn't fit its group. `plan_id` is empty if it is new."""
+        entry: TunnihindConfigEntry = self._get_entry()
+        if entry.state is not ConfigEntryState.LOADED:
+            return {}
+        coordinator = entry.runtime_data
+        settings = PlanSettings.from_mapping(plan, coordinator.zone)
+        try:
+            coordinator.planner.check_group(plan_id, {(entry.entry_id, plan_id): settings})
+        except PlanError as error:
+            return {TOGETHER_SECTION: error.key}
+        return {}
 
     def _plan_with_changes(self) -> SteeredPlan | None:
         entry: TunnihindConfigEntry = self._get_entry()

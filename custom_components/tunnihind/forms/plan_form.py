@@ -28,6 +28,7 @@ from ..plans.settings import (
     MAX_ENERGY_KWH,
     MAX_PIECES,
     MAX_POWER_KW,
+    MAX_PRIORITY,
     MAX_START_COST_CENTS,
     MAX_TOLERANCE_CENTS,
     MIN_POWER_KW,
@@ -40,6 +41,7 @@ from ..plans.settings import (
     Preference,
     Starts,
     form_has_energy,
+    group_settings,
     second_deadline,
 )
 from ..plans.spans import longest_open_time_s, most_open_time_s
@@ -74,6 +76,10 @@ TOLERANCE: Final = "tolerance"
 PREFER: Final = "prefer"
 METER_SECTION: Final = "saved"
 METER: Final = "meter"
+TOGETHER_SECTION: Final = "together"
+GROUP: Final = "group"
+PRIORITY: Final = "priority"
+GROUP_LIMIT: Final = "group_limit"
 # The fields in each section of the form. Fields that belong to no section are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     PIECES_SECTION: (SPLIT, MIN_PIECE, MIN_PAUSE, MAX_PAUSE, MAX_STARTS, START_COST),
@@ -81,6 +87,8 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     PRICES_SECTION: (HORIZON, PRICE_CAP, MORE_BELOW),
     TOLERANCE_SECTION: (TOLERANCE, PREFER),
     METER_SECTION: (METER,),
+    # A plan by energy has its power above the sections.
+    TOGETHER_SECTION: (GROUP, PRIORITY, GROUP_LIMIT, POWER),
 }
 
 _PRICES: Final = (PRICE_CAP, MORE_BELOW, TOLERANCE)
@@ -227,6 +235,13 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
         sections.append((vol.Optional(TOLERANCE_SECTION), tolerance))
     if not form.kind.looks_for_high_prices:
         sections.append((vol.Optional(METER_SECTION), {vol.Optional(METER): _METER_FIELD}))
+    together: dict[vol.Marker, Any] = {
+        vol.Optional(GROUP): TextSelector(),
+        vol.Optional(PRIORITY): count_field(MAX_PRIORITY, NumberSelectorMode.BOX),
+        vol.Optional(GROUP_LIMIT): number_field(MIN_POWER_KW, MAX_POWER_KW, "kW"),
+        **({} if form.asks_for_energy else {vol.Optional(POWER): number_field(MIN_POWER_KW, MAX_POWER_KW, "kW")}),
+    }
+    sections.append((vol.Optional(TOGETHER_SECTION), together))
     is_unfolded = {*unfolded, *((PRICES_SECTION,) if by_limit else ())}
     return vol.Schema(
         {
@@ -260,8 +275,14 @@ def shown_values(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) ->
     shown |= {key: unit.from_cents(shown[key]) for key in _PRICES if key in shown}
     if SPLIT in shown:
         shown[SPLIT] = SPLIT if shown[SPLIT] else ONE_PIECE
-    above: dict[str, Any] = {key: shown[key] for key in (KIND, DURATION, ENERGY, POWER, ENERGY_FULL) if key in shown}
-    sections = {name: {key: shown[key] for key in keys if key in shown} for name, keys in _SECTIONS.items()}
+    above: dict[str, Any] = {
+        key: shown[key]
+        for key in (KIND, DURATION, ENERGY, POWER, ENERGY_FULL)
+        if key in shown and (key != POWER or form.asks_for_energy)
+    }
+    sections = {
+        name: {key: shown[key] for key in keys if key in shown and key not in above} for name, keys in _SECTIONS.items()
+    }
     return {CONF_NAME: name, **above, **{name: fields for name, fields in sections.items() if fields}}
 
 
@@ -272,9 +293,9 @@ def plan_from_input(
 
     In the result, durations are in minutes, and prices are in c/kWh.
     """
-    typed = {key: user_input.get(key) for key in (DURATION, ENERGY, POWER, ENERGY_FULL)}
-    typed |= {key: user_input.get(name, {}).get(key) for name, keys in _SECTIONS.items() for key in keys}
-    plan = {key: value for key, value in typed.items() if value is not None}
+    above = {key: user_input.get(key) for key in (DURATION, ENERGY, POWER, ENERGY_FULL)}
+    in_sections = {key: user_input.get(name, {}).get(key) for name, keys in _SECTIONS.items() for key in keys}
+    plan = {key: value for typed in (above, in_sections) for key, value in typed.items() if value is not None}
     plan |= {key: _minutes(plan[key]) for key in _LENGTHS if key in plan}
     plan |= {key: unit.to_cents(plan[key]) for key in _PRICES if key in plan}
     plan[CHOSEN_DAYS] = [day for day in WEEKDAYS if day in plan.get(CHOSEN_DAYS, ())]
@@ -289,6 +310,7 @@ def plan_from_input(
         *(() if plan.get(TOLERANCE) else (TOLERANCE,)),
         *(() if plan.get(PREFER) == Preference.LATEST else (PREFER,)),
         *(() if plan.get(STARTS) == Starts.NEXT_PERIOD else (STARTS,)),
+        *(() if plan.get(GROUP, "").strip() else (GROUP,)),
     }
     return {key: value for key, value in plan.items() if key not in left_out}
 
@@ -308,6 +330,7 @@ def form_errors(
         PIECES_SECTION: _pieces_error(plan, user_input.get(PIECES_SECTION, {})),
         TIMES_SECTION: _times_error(plan),
         PRICES_SECTION: "more_with_tolerance" if MORE_BELOW in plan and {*plan} & _NOT_WITH_MORE else None,
+        TOGETHER_SECTION: _group_error(plan),
     }
     errors = {field: error for field, error in found.items() if error}
     return errors if errors.keys() - {CONF_NAME} else errors | _errors_without_room(plan)
@@ -367,6 +390,14 @@ def _longest_pause_error(plan: Mapping[str, Any]) -> str | None:
     if plan.get(SPLIT) and longest < plan.get(MIN_PAUSE, 0):
         return "max_pause_too_short"
     return "max_pause_with_tolerance" if TOLERANCE in plan or PREFER in plan else None
+
+
+def _group_error(plan: Mapping[str, Any]) -> str | None:
+    try:
+        group_settings(plan)
+    except PlanError as error:
+        return error.key
+    return "only_in_group" if POWER in plan and not form_has_energy(plan) and GROUP not in plan else None
 
 
 def _errors_without_room(plan: Mapping[str, Any]) -> dict[str, str]:

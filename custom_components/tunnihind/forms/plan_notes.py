@@ -1,6 +1,6 @@
-"""Notes about a plan that was just saved: an early start that people may not expect, and a limit typed in euros."""
+"""Notes about a plan that was just saved: an early start, a limit typed in euros, and plans to which it gives way."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from homeassistant.core import HomeAssistant
@@ -28,6 +28,14 @@ async def note_on_limit(hass: HomeAssistant, cents: float | None, language: str)
     words = await async_get_translations(hass, language, "config_subentries", {DOMAIN})
     given, meant = (figure_in_language(f"{figure:g}", language) for figure in (cents, cents * _CENTS))
     return words[f"{_KEY_PREFIX}.limit_in_cents"].format(given=given, meant=meant)
+
+
+async def note_on_group(hass: HomeAssistant, others: Collection[str], language: str) -> str | None:
+    """Return a note in `language` if a plan gives way to other plans of its group."""
+    if not others:
+        return None
+    words = await async_get_translations(hass, language, "config_subentries", {DOMAIN})
+    return words[f"{_KEY_PREFIX}.gave_way"].format(plans=", ".join(others))
 
 
 async def notes_on_start(

@@ -22,6 +22,7 @@ from ..battery.settings import DEFAULTS, BatterySettings, SteeredBattery
 from ..client.clock import EntryClock
 from ..const import LOGGER, SUBENTRY_BATTERY
 from ..core.market import DAY_S, HOUR_S, QUARTER_S, Market
+from ..plans.group import Room
 from ..prices.timeline import Timeline
 from .home_energy import (
     STATE_OF_CHARGE_REASONS,
@@ -97,6 +98,8 @@ _NOT_PLANNED_YET: Final = Decision(NoPlanReason.NOT_PLANNED_YET)
 class BatteryPlanner:
     """Plans batteries, and calls `on_planned` after each change of their decisions.
 
+    `room_in` returns the room that the plans of a group leave.
+
     The keys of `batteries`, `settings` and `decisions` are the ids of batteries. `settings` leaves out batteries whose
     settings are not valid. `reader` reads the home's energy.
     """
@@ -107,18 +110,21 @@ class BatteryPlanner:
         entry: ConfigEntry[Any],
         clock: EntryClock,
         zone: Market,
+        room_in: Callable[[str], Room],
         on_planned: Callable[[], None],
     ) -> None:
         self._hass = hass
         self._entry = entry
         self._clock = clock
         self._zone = zone
+        self._room_in = room_in
         self._on_planned = on_planned
         self.reader: Final = HomeEnergyReader(hass)
         self.batteries: dict[str, SteeredBattery] = {}
         self.settings: dict[str, BatterySettings] = {}
         self.decisions: dict[str, Decision] = {}
         self._prices: tuple[int, Timeline, Timeline | None] | None = None
+        self._rooms: dict[str, Room] = {}
         # The last decisions with a plan. Actions stay steady even if the state of charge is not known for a moment.
         self._last_plans: dict[str, Decision] = {}
         self._unreported: dict[str, tuple[int, float]] = {}
@@ -176,12 +182,15 @@ class BatteryPlanner:
 
     @callback
     def async_update_prices(self, now: int, buying: Timeline, selling: Timeline | None) -> None:
-        """Plan all batteries anew if a quarter-hour has begun, or if prices have changed.
+        """Plan all batteries anew if a quarter-hour has begun, or if prices or plans of their groups have changed.
 
         `now` is in UTC seconds. `selling` is None if the household sells no electricity.
         """
         before, self._prices = self._prices, (now, buying, selling)
-        if before is None or (now // QUARTER_S, buying, selling) != (before[0] // QUARTER_S, *before[1:]):
+        rooms_before = self._rooms
+        self._rooms = {id_: self._room_in(one.group) for id_, one in self.settings.items() if one.group}
+        is_same = before is not None and (before[0] // QUARTER_S, *before[1:]) == (now // QUARTER_S, buying, selling)
+        if not is_same or rooms_before != self._rooms:
             self._async_plan(self.settings)
 
     @callback
@@ -275,8 +284,9 @@ class BatteryPlanner:
             raise NotKnown(NoPlanReason.STATE_OF_CHARGE_OLD)
         home = await self.reader.read(settings, now - ahead_s, sells=selling is not None)
         last = self._last_plans.get(battery_id, _NOT_PLANNED_YET)
+        room = self._room_in(settings.group) if settings.group else None
         return await self._hass.async_add_executor_job(
-            _decide, settings, reading, buying, selling, now, self._zone, home.shifted(ahead_s), last
+            _decide, settings, reading, buying, selling, room, now, self._zone, home.shifted(ahead_s), last
         )
 
     def _is_old(self, battery_id: str, settings: BatterySettings, reading: Reading, now: int) -> bool:
@@ -301,6 +311,7 @@ def _decide(
     reading: Reading,
     buying: Timeline,
     selling: Timeline | None,
+    room: Room | None,
     now: int,
     zone: Market,
     home: HomeEnergy,
@@ -317,6 +328,7 @@ def _decide(
         load_kwh=usual_load(home.past_load, zone, now, end),
         sun_kwh=home.sun_forecast,
         usual_sun_kwh=home.usual_sun(now, end),
+        room=room,
     )
     if ahead is None:
         raise NotKnown(NoPlanReason.NO_LOAD)

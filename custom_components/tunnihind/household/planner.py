@@ -1,13 +1,20 @@
-"""The plans of one config entry, and the decisions about these plans."""
+"""The plans of one config entry, and the decisions about these plans.
 
-from collections.abc import Collection, Mapping
+Plans of the same group are decided together, also over several entries. The planner that decides about a group gives
+the planners of other entries what it decided about their plans.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.util.hass_dict import HassKey
 
-from ..const import LOGGER, SUBENTRY_PLAN
+from ..const import DOMAIN, LOGGER, SUBENTRY_PLAN
 from ..core.market import HOUR_S, Market
+from ..plans.group import MOST_TOGETHER, Member, Place, Room, decided_together
 from ..plans.outcome import Outcome, Window
 from ..plans.plan import (
     PlanStatus,
@@ -19,13 +26,19 @@ from ..plans.plan import (
     switched_off_outcome,
     windows_after,
 )
-from ..plans.settings import PlanSettings
+from ..plans.settings import PlanError, PlanSettings
 from ..plans.steering import SteeredPlan
 from ..plans.sun import NO_SUN, Sun, prices_with_sun, sun_kwh
 from ..prices.timeline import Timeline
 from ..storage import StoredState
 
 _KEEP_WINDOWS_S: Final = 14 * 24 * HOUR_S
+
+PLANNERS_OF_HOME: Final[HassKey[dict[str, Planner]]] = HassKey(f"{DOMAIN}_planners")
+"""The planners of all loaded entries of the home by the entries' ids. Rehearsals are not part of the home."""
+
+type _PlanKey = tuple[str, str]
+"""The ids of a plan's entry and subentry."""
 
 
 def plans_of(entry: ConfigEntry) -> dict[str, ConfigSubentry]:
@@ -39,10 +52,26 @@ class Planner:
     The keys of `plans`, `settings`, `outcomes` and `begun_windows` are the ids of plans. `settings` leaves out plans
     whose settings are not valid. `outcomes` contains the newest decisions about the plans. `begun_windows` contains the
     windows that have begun, until two weeks after their end.
+
+    `titles` has the names of all plans, and `timeline` the newest known buying prices.
+    `entry_id` is the id of the planner's entry. `of_home` has the planners of all entries of the home by this id, and
+    `on_moved` is called after the planner of another entry has moved plans of a group.
     """
 
-    def __init__(self, zone: Market) -> None:
+    def __init__(
+        self,
+        zone: Market,
+        entry_id: str = "",
+        of_home: Mapping[str, Planner] = MappingProxyType({}),
+        on_moved: Callable[[], None] = lambda: None,
+    ) -> None:
         self._zone = zone
+        self._entry_id = entry_id
+        self._of_home = of_home
+        self.on_moved: Final = on_moved
+        self.titles: dict[str, str] = {}
+        self.timeline: Timeline | None = None
+        self._places: dict[str, Place[_PlanKey]] = {}
         self.plans: dict[str, SteeredPlan] = {}
         self.settings: dict[str, PlanSettings] = {}
         self.outcomes: dict[str, Outcome] = {}
@@ -69,7 +98,7 @@ class Planner:
 
         `now` is in UTC seconds.
         """
-        titles = {plan.subentry_id: plan.title for plan in plans}
+        self.titles = titles = {plan.subentry_id: plan.title for plan in plans}
         self.plans = {plan.subentry_id: self._plan_with_current_form(plan, now) for plan in plans}
         self.settings = {}
         for plan_id, plan in self.plans.items():
@@ -121,13 +150,19 @@ class Planner:
             if plan_id in self.settings and max(plan.needed_since or 0, plan.full_since or 0, plan.said_at or 0) > now
         }
         self.replace_plans(ahead, now)
-        self._sun, self._usual_price = sun, usual_price
-        self.outcomes = {plan: self._outcome_of(plan, timeline, now) for plan in self.settings}
+        self._sun, self._usual_price, self.timeline = sun, usual_price, timeline
+        groups = {plan: self.group_of(plan) for plan in self.settings}
+        self._places = {plan: place for plan, place in self._places.items() if groups.get(plan)}
+        alone = {plan: self._outcome_of(plan, timeline, now) for plan, group in groups.items() if not group}
+        self.outcomes = {**self.outcomes, **alone}
+        for group in sorted({group for group in groups.values() if group}):
+            self._decide_group(group, now)
+        self.outcomes = {plan: self.outcomes[plan] for plan in self.settings}
         self.begun_windows = {
             plan: self._begun_windows_of(plan, outcome, now) for plan, outcome in self.outcomes.items()
         }
         self._later_windows = {
-            plan: windows_after(self.settings[plan], timeline, outcome, now)
+            plan: windows_after(self._in_room(plan), timeline, outcome, now)
             for plan, outcome in self.outcomes.items()
             if isinstance(outcome, Window)
         }
@@ -145,6 +180,9 @@ class Planner:
         """Decide about a plan as `next_outcome` does, with the sun and the usual price known last."""
         settings, prices = self._counting(settings, timeline)
         outcome = next_outcome(settings, prices, now, last, only_prices_changed=only_prices_changed)
+        return self._with_sun(settings, outcome)
+
+    def _with_sun(self, settings: PlanSettings, outcome: Outcome) -> Outcome:
         if not isinstance(outcome, Window):
             return outcome
         return replace(outcome, sun_kwh=sun_kwh(settings, outcome.pieces, outcome.asked_kwh, self._sun))
@@ -163,7 +201,7 @@ class Planner:
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         if settings is None or not isinstance(outcome, Window):
             return None
-        return next_window(*self._counting(settings, timeline), outcome)
+        return next_window(*self._counting(self._in_room(plan), timeline), outcome)
 
     def status(self, plan: str, now: int) -> PlanStatus | None:
         """Return the plan's status at `now` (UTC seconds).
@@ -180,6 +218,121 @@ class Planner:
         """
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         return missing_kwh(settings, outcome, now) if settings and outcome else None
+
+    def gave_way_to(self, plan: str) -> list[str] | None:
+        """Return the names of the plans for which the plan gave up better time, or None if it is in no group."""
+        return self._names(self._places[plan].gave_way_to) if plan in self._places else None
+
+    def outcome_in_group(
+        self, plan: str, settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None
+    ) -> tuple[Outcome, list[str]]:
+        """Decide about a plan with other settings, and return the names of the plans to which it would give way."""
+        if settings.group is None:
+            return self.outcome_with(settings, timeline, now, last), []
+        group, key = settings.group.casefold(), (self._entry_id, plan)
+        members = {**self._members(group), key: Member(*self._counting(settings, timeline), last)}
+        limits = (self._limit_kw(group), settings.group_limit_kw)
+        limit_kw = min((limit for limit in limits if limit is not None), default=None)
+        place = decided_together(members, limit_kw, now)[key]
+        return self._with_sun(settings, place.outcome), self._names(place.gave_way_to)
+
+    def check_group(self, plan: str, changed: Mapping[_PlanKey, PlanSettings]) -> None:
+        """Raise PlanError if a plan that is to be changed doesn't fit its group.
+
+        `changed` has the new settings of this plan, and of others that are to be changed with it.
+        """
+        settings = changed[self._entry_id, plan]
+        if settings.group is None:
+            return
+        group = settings.group.casefold()
+        all_plans = {
+            **{(entry, one): of for entry, planner in self._planners.items() for one, of in planner.settings.items()},
+            **changed,
+        }
+        members = {key: one for key, one in all_plans.items() if one.group and one.group.casefold() == group}
+        if len(members) > MOST_TOGETHER:
+            raise PlanError("group", "group_full", most=MOST_TOGETHER)
+        limit = min((one.group_limit_kw for one in members.values() if one.group_limit_kw), default=None)
+        if limit is None:
+            return
+        if settings.power_kw is None:
+            raise PlanError("power", "power_needed_in_group")
+        if without := [key for key, one in members.items() if one.power_kw is None]:
+            raise PlanError("group_limit", "others_need_power", plans=", ".join(self._names(without)))
+        if limit < (most := max(one.power_kw or 0 for one in members.values())):
+            raise PlanError("group_limit", "power_above_limit", given=f"{most:g}", limit=f"{limit:g}")
+
+    def room_in(self, group: str) -> Room:
+        """Return the power that the plans of a group leave to others."""
+        members = [
+            (planner.settings[plan], outcome)
+            for planner in self._planners.values()
+            for plan, outcome in planner.outcomes.items()
+            if planner.group_of(plan) == group.casefold()
+        ]
+        return Room.left_by(members, self._limit_kw(group.casefold()))
+
+    @property
+    def _planners(self) -> dict[str, Planner]:
+        """The planners of all entries of the home, by the entries' ids."""
+        return dict(sorted({**self._of_home, self._entry_id: self}.items()))
+
+    def group_of(self, plan: str) -> str | None:
+        """Return the group in which a plan is decided. A plan that is switched off is in none."""
+        group = self.settings[plan].group if plan in self.settings and self.plans[plan].enabled else None
+        return None if group is None else group.casefold()
+
+    def _limit_kw(self, group: str) -> float | None:
+        limits = (
+            settings.group_limit_kw
+            for planner in self._planners.values()
+            for settings in planner.settings.values()
+            if settings.group is not None and settings.group.casefold() == group
+        )
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def _decide_group(self, group: str, now: int) -> None:
+        planners = self._planners
+        places = decided_together(self._members(group), self._limit_kw(group), now)
+        moved = [planners[entry_id].take(plan, place) for (entry_id, plan), place in places.items()]
+        if any(moved):
+            for planner in planners.values():
+                if planner is not self:
+                    planner.on_moved()
+
+    def _members(self, group: str) -> dict[_PlanKey, Member]:
+        """Return all plans of a group that are switched on. Entries that have no prices yet are left out."""
+        return {
+            (entry_id, plan): planner.member(plan, planner.timeline)
+            for entry_id, planner in self._planners.items()
+            if planner.timeline is not None
+            for plan in planner.settings
+            if planner.group_of(plan) == group
+        }
+
+    def _names(self, plans: Iterable[_PlanKey]) -> list[str]:
+        planners = self._planners
+        named = ((planners.get(entry), plan) for entry, plan in plans)
+        return [planner.titles[plan] for planner, plan in named if planner is not None and plan in planner.titles]
+
+    def member(self, plan: str, timeline: Timeline) -> Member:
+        """Return a plan as a member of its group, with the buying prices in `timeline`."""
+        settings = self.settings[plan]
+        only_prices_changed = self._decided_with.get(plan) == _without_need(settings)
+        return Member(*self._counting(settings, timeline), self.outcomes.get(plan), only_prices_changed)
+
+    def take(self, plan: str, place: Place[_PlanKey]) -> bool:
+        """Keep what was decided about a plan of a group, and return whether it has moved."""
+        before, outcome = self.outcomes.get(plan), self._with_sun(self.settings[plan], place.outcome)
+        self._places[plan] = place
+        self._decided_with[plan] = _without_need(self.settings[plan])
+        self.outcomes = {**self.outcomes, plan: outcome}
+        return _course(before) != _course(outcome)
+
+    def _in_room(self, plan: str) -> PlanSettings:
+        """Return a plan's settings with the times in which the other plans of its group leave no room."""
+        place = self._places.get(plan)
+        return self.settings[plan] if place is None else replace(self.settings[plan], blocked=place.blocked)
 
     def _plan_with_current_form(self, subentry: ConfigSubentry, now: int) -> SteeredPlan:
         """Return the plan with the form in `subentry`.
@@ -218,6 +371,11 @@ class Planner:
         if newest is not None:
             ran[newest.start] = replace(newest, last_run=None)
         return [ran[start] for start in sorted(ran) if start <= now < ran[start].end + _KEEP_WINDOWS_S]
+
+
+def _course(outcome: Outcome | None) -> object:
+    """Return when a plan runs, or why it does not."""
+    return outcome.pieces if isinstance(outcome, Window) else outcome and outcome.reason
 
 
 def _at_most(instant: int | None, now: int) -> int | None:

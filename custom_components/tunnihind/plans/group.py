@@ -349,7 +349,7 @@ def _worth_of_more(settings: PlanSettings) -> float:
     """Return what time beyond its need is worth to a plan, in EUR/kWh. It is negative if high prices are sought."""
     if settings.kind.has_limit_instead_of_duration:
         return (settings.price_limit or 0.0) * (-1 if settings.kind.looks_for_high_prices else 1)
-    return settings.usual_price or 0.0 if settings.full_kwh is not None else 0.0
+    return (settings.more_below if settings.full_kwh is None else settings.usual_price) or 0.0
 
 
 def _length_s(pieces: Iterable[Piece]) -> int:

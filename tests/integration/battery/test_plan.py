@@ -60,6 +60,24 @@ def test_an_action_that_never_ends_lasts_until_the_end_of_the_steps() -> None:
     assert plan.saving == plan.saving_beyond_sun == 0.0
 
 
+def test_a_plan_charges_in_the_room_that_devices_leave_and_gives_way_at_once() -> None:
+    first = plan_of(CHEAP_THEN_DEAR)
+    assert actions(first)[:2] == [Action.CHARGE] * 2
+    # A device takes the first hours. The last plan would charge in them, whatever that gains.
+    tight = replace(CHEAP_THEN_DEAR, room_kw=np.array([0.5, 0.0, *[3.0] * 6]))
+    plan = plan_of(tight, last=first, threshold=NEVER)
+    charging = [command.power_kw if command.action is Action.CHARGE else 0.0 for command in plan.commands]
+    assert (charging <= tight.room_kw).all()
+    assert sum(charging) == pytest.approx(4)
+
+
+def test_the_sun_needs_no_room() -> None:
+    sunny = hours([0.2] * 4, selling=0.05, use=[-2, -2, 2, 2])
+    plan = plan_of(replace(sunny, room_kw=np.zeros(4)))
+    assert plan.saving == pytest.approx(4 * (0.2 - 0.05))
+    assert Action.CHARGE not in actions(plan)
+
+
 def test_a_plan_that_only_stores_the_sun_saves_nothing_beyond_it() -> None:
     plan = plan_of(hours([0.2] * 4, selling=0.05, use=[-2, -2, 2, 2]))
     assert plan.saving == pytest.approx(4 * (0.2 - 0.05))

@@ -51,6 +51,18 @@ def test_costs_as_much_as_by_an_independent_solver(seed: int) -> None:
     assert course.cost + LACKING * home.lacking(course.stored_kwh) == pytest.approx(theirs, abs=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_the_room_that_plans_of_devices_leave_costs_as_much_as_by_an_independent_solver(seed: int) -> None:
+    home = random_home(seed)
+    random = np.random.default_rng(seed)
+    room_kw = random.choice([0.0, home.battery.charge_kw / 3, np.inf], len(home.steps.starts))
+    steps = replace(home.steps, room_kw=room_kw)
+    course = course_of(home, steps=steps)
+    theirs = least_cost(home.battery, steps, home.stored_kwh, end_worth=home.end_worth, targets=home.targets, gap=1e-7)
+    assert course.cost + LACKING * home.lacking(course.stored_kwh) == pytest.approx(theirs, abs=1e-4)
+    assert (course.power_kw <= np.maximum(room_kw, -steps.use_kw) + 1e-6).all()
+
+
 def test_the_random_homes_have_all_that_a_market_may_bring() -> None:
     homes = [random_home(seed) for seed in range(100)]
     assert {23, 25, 92, 100} <= {len(home.steps.starts) for home in homes}

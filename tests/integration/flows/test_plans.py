@@ -155,6 +155,22 @@ async def test_a_plan_that_shares_its_name_stays_and_may_be_changed(
     assert entry.subentries["car"].data["duration"] == 120
 
 
+@pytest.mark.parametrize(
+    ("typed", "form"),
+    [
+        ({**CAR, "together": {"group": "Fuse", "priority": 1, "group_limit": 11, "power": 7.4}}, PlanForm.CHEAPEST),
+        ({**CAR, "together": {"group": "Fuse"}}, PlanForm.CHEAPEST),
+        ({**BY_ENERGY, "together": {"group": "Fuse", "group_limit": 11}}, PlanForm.CHEAPEST_BY_ENERGY),
+    ],
+)
+def test_the_power_is_asked_beside_the_energy_or_beside_the_group(typed: dict[str, Any], form: PlanForm) -> None:
+    plan = plan_from_input(typed, form=form)
+    again = shown_values(typed["name"], plan)
+    assert again["together"] == typed["together"]
+    assert again.get("power") == typed.get("power")
+    assert plan_from_input(again, form=form) == plan
+
+
 async def test_a_plan_is_shown_as_it_was_typed_and_changed_in_place(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:

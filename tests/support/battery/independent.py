@@ -34,7 +34,8 @@ def least_cost(
     hours = np.diff(steps.starts, append=steps.end) / 3600
     one_way = sqrt(battery.efficiency)
     use = steps.use_kw
-    most_charged = np.minimum(battery.charge_kw, np.inf if battery.charges_from_grid else np.maximum(-use, 0))
+    room = 0.0 if not battery.charges_from_grid else np.inf if steps.room_kw is None else steps.room_kw
+    most_charged = np.minimum(battery.charge_kw, np.maximum(-use, room))
     most_discharged = np.minimum(battery.discharge_kw, np.inf if battery.sells else np.maximum(use, 0))
     most_charged, most_discharged = np.broadcast_to(most_charged, count), np.broadcast_to(most_discharged, count)
     most_bought, most_sold = np.maximum(use + most_charged, 0), np.maximum(most_discharged - use, 0)
