@@ -103,24 +103,17 @@ def next_outcome(
 
     `last` is the newest result of `next_outcome` or `switched_off_outcome` for this plan, if there is one.
     `only_prices_changed` is true if the plan's settings are the same as for `last`. A window that has begun remains the
-    result until it ends. Otherwise, the result is the window of the first span in which a
-    window is possible (see `_spans_ahead`). If the window of a span is shortened, and the plan should wait for a later
-    span (see `_should_wait_for_later_day`), the span is skipped. If no window is found, the result is the reason of the
-    first span, unless the span had enough time when it opened and too little is left. Then the result is the reason of
-    a later span, if there is one.
+    result until it ends. Otherwise, the result is the window of the first span in which a window is possible (see
+    `_spans_ahead`). If the window of a span is shortened, and the plan should wait for a later span (see
+    `_should_wait_for_later_day`), the span is skipped. If no window is found, the result is the reason of the first
+    span, unless the span had enough time when it opened and too little is left. Then the result is the reason of a
+    later span, if there is one.
     """
     window = _newest_begun_window(timeline, last, now)
     if settings.blocked and window is not None and now < window.end:
         window = _in_room(settings, timeline, window, now) or (last.last_run if last else None)
     if window is not None and not window.may_repeat:
-        if settings.kind.has_limit_instead_of_duration:
-            window = _with_later_pieces_chosen_again(settings, timeline, window, now)
-        elif settings.energy_kwh is not None:
-            window = _with_need_met(settings, timeline, window, now)
-        elif settings.more_below is not None:
-            window = _with_cheap_time_chosen_again(settings, timeline, window, now)
-        else:
-            window = _with_missing_time_added(settings, timeline, window, now)
+        window = _continued(settings, timeline, window, now)
         if now < window.end:
             return window
     if settings.needs_no_energy:
@@ -139,6 +132,17 @@ def next_outcome(
         is_time_over = outcome.reason is NoWindowReason.TOO_LITTLE_TIME and _has_room(settings, span.opens, span.closes)
         reasons.append((is_time_over, outcome.reason))
     return NoWindow(min(reasons, key=itemgetter(0), default=(False, NoWindowReason.NO_PRICES))[1], window)
+
+
+def _continued(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
+    """Return a window that has begun, with its later pieces as the settings and prices of now ask for."""
+    if settings.kind.has_limit_instead_of_duration:
+        return _with_later_pieces_chosen_again(settings, timeline, window, now)
+    if settings.energy_kwh is not None:
+        return _with_need_met(settings, timeline, window, now)
+    if settings.more_below is not None:
+        return _with_cheap_time_chosen_again(settings, timeline, window, now)
+    return _with_missing_time_added(settings, timeline, window, now)
 
 
 def _spans_ahead(settings: PlanSettings, last: Outcome | None, window: Window | None, now: int) -> list[Span]:
