@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.support.markets.windy_market import WindyMarket, archive_of
+from tunnihind.cli.forecast import issue_and_input_lines
 from tunnihind.core.market import ESTONIA, HOUR_S, PriceLimits, day_start
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known_days.price_state import to_asinh
@@ -81,8 +82,13 @@ def test_far_days_move_nearer_to_the_truth(archive: Archive, market: WindyMarket
 
 def test_the_next_day_never_moves_and_later_days_keep_their_shape(archive: Archive, utc: Utc) -> None:
     with_weather, without = (run_of(one, utc(*AS_OF)) for one in (archive, unobserved(archive)))
-    assert with_weather.inputs["observedDays"] > 365
+    days = with_weather.inputs["observedDays"]
+    assert days > 365
+    assert f"  far days    moved toward the price level of {days} days of observed weather" in issue_and_input_lines(
+        with_weather
+    )
     assert without.inputs["observedDays"] == 0
+    assert not any("observed" in line for line in issue_and_input_lines(without))
     moves = [one - other for one, other in zip(by_lead(with_weather), by_lead(without), strict=True)]
     assert not moves[0].any()
     for move in moves[1:]:

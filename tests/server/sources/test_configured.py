@@ -12,7 +12,9 @@ def names(sources: Sources) -> tuple[list[str], list[str]]:
 
 
 async def test_needs_no_key_by_default(session: ClientSession) -> None:
-    assert names(configured_sources(Settings(), session, CLOCK)) == (["elering"], ["open-meteo"])
+    sources = configured_sources(Settings(), session, CLOCK)
+    assert names(sources) == (["elering"], ["open-meteo"])
+    assert [source.name for source in sources.observations] == ["open-meteo-archive"]
 
 
 async def test_a_token_adds_entso_e_as_second_opinion(session: ClientSession) -> None:
@@ -21,7 +23,9 @@ async def test_a_token_adds_entso_e_as_second_opinion(session: ClientSession) ->
 
 
 async def test_weather_can_be_switched_off(session: ClientSession) -> None:
-    assert names(configured_sources(Settings(weather=False), session, CLOCK)) == (["elering"], [])
+    sources = configured_sources(Settings(weather=False), session, CLOCK)
+    assert names(sources) == (["elering"], [])
+    assert not sources.observations
 
 
 async def test_the_demo_asks_no_one() -> None:
