@@ -846,7 +846,8 @@ def _all_pieces_within_limit(
             if start < closes or (is_piece_running and start == opens)
         )
         reached = max(opens, pieces[-1][1]) if pieces else opens
-        if following is None or reached < until or until > closes + _SEARCH_AHEAD_S:
+        # No piece ends within a quarter of an hour, also if the span does.
+        if following is None or reached <= until - QUARTER_S or until > closes + _SEARCH_AHEAD_S:
             return pieces
 
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,8 +14,9 @@ from custom_components.tunnihind.plans.outcome import NoWindow, NoWindowReason, 
 from custom_components.tunnihind.plans.plan import next_outcome, next_window, window_in_span, windows_after
 from custom_components.tunnihind.plans.saving import Cost
 from custom_components.tunnihind.plans.settings import PlanSettings
+from custom_components.tunnihind.plans.solver import usable_pieces
 from custom_components.tunnihind.plans.spans import Span
-from custom_components.tunnihind.prices.timeline import Timeline
+from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.household.outcomes import clock, hours, reason, window
 from tests.support.household.plan_days import Household, timeline_at
 from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, at, line, predicted, settled
@@ -385,8 +387,48 @@ class TestByPriceLimit:
         assert 50 < on < 334
         assert not set(starts) & set(starts.values()), "a window began where the one before it ended"
 
-    def test_where_all_hours_are_cheap_it_runs_as_far_as_prices_are_known(self) -> None:
-        asked, first = plan(kind="below", price_cap=500, horizon="expected"), at("2026-10-23T00:00")
+    @settings(max_examples=40)
+    @given(
+        st.sampled_from(["2026-10-24T00:00", "2026-03-28T00:00", "2026-11-20T00:00"]),
+        st.sampled_from([HOUR_S, QUARTER_S]),
+        st.randoms(use_true_random=False),
+        st.sampled_from([0.3, 0.7, 0.9]),
+        st.sampled_from([15, 60, 105]),
+        st.sampled_from([{}, {"deadline": "07:00:00"}, {"deadline": "23:40:00"}, {"earliest": "03:30:00"}]),
+    )
+    def test_its_runs_are_those_of_all_days_together(
+        self, day: str, step_s: int, random: Random, share: float, min_piece: int, form: dict[str, Any]
+    ) -> None:
+        first = at(day)
+        # Runs of some hours, so that many go over midnight or a deadline.
+        long = [0.1 if random.random() < share else 0.5 for _ in range(27)]
+        prices = [price for price in long for _ in range(3 * HOUR_S // step_s)]
+        for _ in range(len(prices) // 10):
+            prices[random.randrange(len(prices))] = 0.5
+        periods = [
+            Period(start, start + step_s, price, price, price, settled=True)
+            for start, price in zip(range(first, first + len(prices) * step_s, step_s), prices, strict=True)
+        ]
+        timeline = Timeline(step_s, periods)
+        asked = plan(kind="below", price_cap=10, min_piece=min_piece, **form)
+        expected = usable_pieces(
+            timeline,
+            (first, timeline.known_until or 0),
+            min_piece * 60,
+            lambda period: period.price if period.price <= 0.1 else None,
+        )
+        outcome, on = None, set[int]()
+        for now in range(first, first + 3 * DAY_S, QUARTER_S):
+            outcome = next_outcome(asked, timeline, now, outcome)
+            if isinstance(outcome, Window) and outcome.runs_at(now):
+                on.add(now)
+                assert all(piece in expected for piece in outcome.pieces)
+        quarters = range(first, first + 3 * DAY_S, QUARTER_S)
+        assert on == {now for now in quarters if any(start <= now < end for start, end in expected)}
+
+    @pytest.mark.parametrize("deadline", [None, "07:00:00", "23:40:00"])
+    def test_where_all_hours_are_cheap_it_runs_as_far_as_prices_are_known(self, deadline: str | None) -> None:
+        asked, first = plan(kind="below", price_cap=500, horizon="expected", deadline=deadline), at("2026-10-23T00:00")
         outcome = None
         for now in range(first, first + 4 * DAY_S, HOUR_S):
             outcome = window(next_outcome(asked, timeline_at(now), now, outcome))
