@@ -24,7 +24,7 @@ from typing import Final, cast
 from ..core.market import HOUR_S, QUARTER_S, floor_hour
 from ..prices.timeline import Timeline
 from .outcome import Outcome, Window
-from .plan import LEAST_GAIN, cost_in, device_power_kw, next_outcome
+from .plan import LEAST_GAIN, USUAL_POWER_KW, cost_in, next_outcome
 from .settings import PlanSettings
 from .solver import Piece
 from .spans import open_times
@@ -145,9 +145,16 @@ class _Group[Key: Hashable]:
             return kept
         prior = self._arranged({key: self._ahead(one.last) for key, one in self._members.items()}, keep=True)
         found = min((self._arranged(reserved) for reserved in (self._chosen_together(), {})), key=self._value)
-        (lacking, cost), (better_lacking, better_cost) = self._value(prior), self._value(found)
+        for _ in self._order:  # Whole hours leave gaps, in which another round finds room.
+            again = self._arranged({key: self._ahead(one) for key, one in found.items()})
+            if self._value(again) >= self._value(found):
+                break
+            found = again
+        (lacking, cost), (found_lacking, found_cost) = self._value(prior), self._value(found)
+        if lacking != found_lacking:
+            return min(prior, found, key=self._value)
         least_gain = LEAST_GAIN if self._moves_planned(found, prior) else _ROUNDING
-        return prior if lacking <= better_lacking and cost - better_cost < least_gain else found
+        return prior if cost - found_cost < least_gain else found
 
     def _moves_planned(self, outcomes: Mapping[Key, Outcome], prior: Mapping[Key, Outcome]) -> bool:
         """Return whether the outcomes move a plan that has not changed and would stay in the `prior` arrangement."""
@@ -254,7 +261,7 @@ class _Group[Key: Hashable]:
         if not isinstance(outcome, Window) or outcome.span.closes != alone.span.closes:
             return alone.asked_s, 0.0
         length_s = _length_s(outcome.pieces)
-        power_kw = device_power_kw(settings)
+        power_kw = settings.power_kw or USUAL_POWER_KW
         # A price of a window that has begun may be unknown for a while. The window is the same in all arrangements.
         cost = cost_in(settings, self._members[key].prices, outcome.pieces) or 0.0
         cost += settings.start_cost * len(outcome.pieces)
@@ -292,7 +299,7 @@ class _Group[Key: Hashable]:
         first = floor_hour(self._now)
         taken = {key: {*self._held(key), *reserved.get(key, ())} for key in self._order}
         room = tuple(
-            self._limit - max(map(self._load(taken), range(hour, hour + HOUR_S, QUARTER_S)))
+            max(self._limit - max(map(self._load(taken), range(hour, hour + HOUR_S, QUARTER_S))), 0)
             for hour in range(first, first + _HOURS * HOUR_S, HOUR_S)
         )
         choice = chosen_together((*batch.values(),), room)

@@ -63,8 +63,8 @@ _SEARCH_AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 LEAST_GAIN: Final = 0.05
 """The least gain in EUR for which a window that has not begun moves when prices change."""
-# A device whose power is unknown counts with this power, as on the server's page.
-_USUAL_POWER_KW: Final = 2.0
+USUAL_POWER_KW: Final = 2.0
+"""A device whose power is unknown counts with this power, as on the server's page."""
 _ENERGY_DECIMALS: Final = 3
 
 
@@ -331,12 +331,11 @@ def _gain(settings: PlanSettings, timeline: Timeline, planned: Sequence[Piece], 
         return math.inf
     before, after = (_price_sum(settings, timeline, chosen) for chosen in (planned, pieces))
     before -= (settings.more_below or 0) * longer_s
-    return (before - after) / HOUR_S * device_power_kw(settings) + settings.start_cost * (len(planned) - len(pieces))
+    return (before - after) / HOUR_S * _power_kw(settings) + settings.start_cost * (len(planned) - len(pieces))
 
 
-def device_power_kw(settings: PlanSettings) -> float:
-    """Return the device's power in kW. If it is unknown, return a usual power."""
-    return settings.power_kw or _USUAL_POWER_KW
+def _power_kw(settings: PlanSettings) -> float:
+    return settings.power_kw or USUAL_POWER_KW
 
 
 def _may_keep(settings: PlanSettings, timeline: Timeline, planned: Sequence[Piece], pieces: Sequence[Piece]) -> bool:
@@ -383,7 +382,7 @@ def _filled(
         min_piece_s=min(settings.shortest_piece_s, full_s) if is_split else QUARTER_S,
         min_pause_s=settings.min_pause_s,
         most_pieces=left if is_split else one_go,
-        start_cost=settings.start_cost / device_power_kw(settings),
+        start_cost=settings.start_cost / _power_kw(settings),
     )
     return with_cheap_time(
         _open_timeline(settings, timeline, bounds),
@@ -403,7 +402,7 @@ def cost_in(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece])
     prices, the cost is negative.
     """
     price_sum = _price_sum(replace(settings, blocked=()), timeline, pieces)
-    return price_sum / HOUR_S * device_power_kw(settings) if math.isfinite(price_sum) else None
+    return price_sum / HOUR_S * _power_kw(settings) if math.isfinite(price_sum) else None
 
 
 def _price_sum(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece]) -> float:
@@ -412,7 +411,7 @@ def _price_sum(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piec
     If the plan must not use one of these seconds, or its price is unknown, the sum is infinite.
     """
     price_of, seconds = _price_function(settings), seconds_by_period(timeline, pieces)
-    if seconds.total() < _length_s(pieces) or is_blocked(settings, pieces):
+    if seconds.total() < _length_s(pieces) or _is_blocked(settings, pieces):
         return math.inf
     prices = {period: price_of(period) for period in seconds}
     return sum(math.inf if price is None else price * seconds[period] for period, price in prices.items())
@@ -490,13 +489,13 @@ def _in_room(settings: PlanSettings, timeline: Timeline, window: Window, now: in
 
     If no piece is left, the window has not begun, and the result is None.
     """
-    pieces = tuple(piece for piece in window.pieces if piece[0] < now or not is_blocked(settings, [piece]))
+    pieces = tuple(piece for piece in window.pieces if piece[0] < now or not _is_blocked(settings, [piece]))
     if pieces == window.pieces:
         return window
     return _with_pieces(settings, timeline, window, pieces) if pieces else None
 
 
-def is_blocked(settings: PlanSettings, pieces: Sequence[Piece]) -> bool:
+def _is_blocked(settings: PlanSettings, pieces: Sequence[Piece]) -> bool:
     """Return whether other plans of the group leave no room for one of the pieces."""
     return any(start < until and since < end for start, end in pieces for since, until in settings.blocked)
 
@@ -528,7 +527,7 @@ def _with_need_met(settings: PlanSettings, timeline: Timeline, window: Window, n
     missing_s = max(_missing_s(settings, begun), 0)
     ahead = window.pieces[len(begun) :]
     may_stay = (
-        _keep_to_limit(settings, timeline, ahead) and window.end <= span.closes and not is_blocked(settings, ahead)
+        _keep_to_limit(settings, timeline, ahead) and window.end <= span.closes and not _is_blocked(settings, ahead)
     )
     if settings.full_kwh is not None:
         chosen = _rest(settings, timeline, window, begun, missing_s, (now, span.closes))
@@ -652,7 +651,7 @@ def _rest(
         min_pause_s=settings.min_pause_s,
         **_bounds_of_pauses(settings, begun[-1][1], bounds[1]),
         most_pieces=None if most_pieces is None else max(most_pieces - len(begun), 0),
-        start_cost=settings.start_cost / device_power_kw(settings),
+        start_cost=settings.start_cost / _power_kw(settings),
         more_below=settings.more_below,
     )
     jobs = [job, replace(job, duration_s=missing_s + settings.shortest_piece_s - QUARTER_S)] if is_by_energy else [job]
@@ -866,7 +865,7 @@ def _jobs(settings: PlanSettings, span: Span, ran_until: int) -> list[Job]:
         most_pieces=settings.most_pieces,
         tolerance=settings.tolerance,
         prefer_latest=settings.prefer is Preference.LATEST,
-        start_cost=settings.start_cost / device_power_kw(settings),
+        start_cost=settings.start_cost / _power_kw(settings),
         more_below=settings.more_below,
     )
     if settings.min_piece_s is not None or settings.energy_kwh is None:

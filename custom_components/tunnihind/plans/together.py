@@ -72,8 +72,8 @@ class Choice:
 def chosen_together(jobs: tuple[StepJob, ...], room: tuple[int, ...]) -> Choice:
     """Return the best choice for all jobs.
 
-    `room` is the power that all jobs together may use in each step, in the unit of their powers. If the search would
-    take too long, the jobs choose one after another.
+    `room` is the power that all jobs together may use in each step, in the unit of their powers, 0 or above. If the
+    search would take too long, the result is the best choice that was found, or the choices of one job after another.
     """
     search = _Search(jobs, room)
     runs, unmet = search.one_after_another()

@@ -126,6 +126,20 @@ def test_planned_pieces_stay_unless_all_together_gain_five_cents() -> None:
         assert [hours(place.outcome) for place in found.values()] == expected
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_nothing_moves_while_nothing_changes(seed: int) -> None:
+    random = Random(seed)  # noqa: S311  not for secrets
+    # The needs of the night are parts of hours, and leave hardly any room.
+    forms = {f"{number}": plan(**form) for number, form in enumerate(FORMS[:4])}
+    prices = line(settled(NIGHT, [round(random.gauss(0.1, 0.06), 4) for _ in range(48)]))
+    last = outcomes(together(forms, prices=prices))
+    first_end = min(window(one).end for one in last.values())
+    for now in range(NIGHT, first_end, QUARTER_S):
+        found = outcomes(together(forms, prices=prices, now=now, last=last))
+        assert [hours(one) for one in found.values()] == [hours(one) for one in last.values()], now
+        last = found
+
+
 def test_a_plan_that_is_due_later_chooses_at_its_place_in_the_order() -> None:
     prices = line(settled(NIGHT, [*NIGHT_PRICES, *[0.3] * 24, 0.3, 0.01, *[0.3] * 22]))
     week = plan(duration=60, weekdays=["fri"], days=7, priority=1)
