@@ -28,7 +28,7 @@ from ..plans.plan import (
 )
 from ..plans.settings import PlanError, PlanSettings
 from ..plans.steering import SteeredPlan
-from ..plans.sun import NO_SUN, Sun, prices_with_sun, sun_kwh
+from ..plans.sun import NO_SUN, Sun, prices_with_sun, sun_kwh, sun_left
 from ..prices.timeline import Timeline
 from ..storage import StoredState
 
@@ -153,8 +153,8 @@ class Planner:
         self._sun, self._usual_price, self.timeline = sun, usual_price, timeline
         groups = {plan: self.group_of(plan) for plan in self.settings}
         self._places = {plan: place for plan, place in self._places.items() if groups.get(plan)}
-        alone = {plan: self._outcome_of(plan, timeline, now) for plan, group in groups.items() if not group}
-        self.outcomes = {**self.outcomes, **alone}
+        for plan in (plan for plan, group in groups.items() if not group):
+            self.outcomes = {**self.outcomes, plan: self._outcome_of(plan, timeline, now)}
         for group in sorted({group for group in groups.values() if group}):
             self._decide_group(group, now)
         self.outcomes = {plan: self.outcomes[plan] for plan in self.settings}
@@ -168,24 +168,24 @@ class Planner:
         }
         return self.outcomes
 
-    def outcome_with(
-        self,
-        settings: PlanSettings,
-        timeline: Timeline,
-        now: int,
-        last: Outcome | None,
-        *,
-        only_prices_changed: bool = False,
-    ) -> Outcome:
-        """Decide about a plan as `next_outcome` does, with the sun and the usual price known last."""
-        settings, prices = self._counting(settings, timeline)
-        outcome = next_outcome(settings, prices, now, last, only_prices_changed=only_prices_changed)
-        return self._with_sun(settings, outcome)
-
-    def _with_sun(self, settings: PlanSettings, outcome: Outcome) -> Outcome:
+    def _with_sun(self, plan: str, settings: PlanSettings, outcome: Outcome) -> Outcome:
         if not isinstance(outcome, Window):
             return outcome
-        return replace(outcome, sun_kwh=sun_kwh(settings, outcome.pieces, outcome.asked_kwh, self._sun))
+        return replace(outcome, sun_kwh=sun_kwh(settings, outcome.pieces, outcome.asked_kwh, self._sun_for(plan)))
+
+    def _sun_for(self, plan: str) -> Sun:
+        """Return the sun that is left for a plan by the plans before it, and by windows that have begun."""
+        places = {id_: place for place, id_ in enumerate(self.settings)}
+        place = places.get(plan, len(places))
+        return sun_left(
+            self._sun,
+            (
+                (self.settings[other], outcome.pieces, outcome.asked_kwh)
+                for other, outcome in self.outcomes.items()
+                if isinstance(outcome, Window) and other in places and other != plan
+                if outcome.locked or places[other] < place
+            ),
+        )
 
     def windows(self, plan: str) -> list[Window]:
         """Return the plan's windows of the last two weeks, its running window, and its known future windows.
@@ -201,7 +201,7 @@ class Planner:
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         if settings is None or not isinstance(outcome, Window):
             return None
-        return next_window(*self._counting(self._in_room(plan), timeline), outcome)
+        return next_window(*self._counting(plan, self._in_room(plan), timeline), outcome)
 
     def status(self, plan: str, now: int) -> PlanStatus | None:
         """Return the plan's status at `now` (UTC seconds).
@@ -228,13 +228,14 @@ class Planner:
     ) -> tuple[Outcome, list[str]]:
         """Decide about a plan with other settings, and return the names of the plans to which it would give way."""
         if settings.group is None:
-            return self.outcome_with(settings, timeline, now, last), []
+            outcome = next_outcome(*self._counting(plan, settings, timeline), now, last)
+            return self._with_sun(plan, settings, outcome), []
         group, key = settings.group.casefold(), (self._entry_id, plan)
-        members = {**self._members(group), key: Member(*self._counting(settings, timeline), last)}
+        members = {**self._members(group), key: Member(*self._counting(plan, settings, timeline), last)}
         limits = (self._limit_kw(group), settings.group_limit_kw)
         limit_kw = min((limit for limit in limits if limit is not None), default=None)
         place = decided_together(members, limit_kw, now)[key]
-        return self._with_sun(settings, place.outcome), self._names(place.gave_way_to)
+        return self._with_sun(plan, settings, place.outcome), self._names(place.gave_way_to)
 
     def check_group(self, plan: str, changed: Mapping[_PlanKey, PlanSettings]) -> None:
         """Raise PlanError if a plan that is to be changed doesn't fit its group.
@@ -319,11 +320,11 @@ class Planner:
         """Return a plan as a member of its group, with the buying prices in `timeline`."""
         settings = self.settings[plan]
         only_prices_changed = self._decided_with.get(plan) == _without_need(settings)
-        return Member(*self._counting(settings, timeline), self.outcomes.get(plan), only_prices_changed)
+        return Member(*self._counting(plan, settings, timeline), self.outcomes.get(plan), only_prices_changed)
 
     def take(self, plan: str, place: Place[_PlanKey]) -> bool:
         """Keep what was decided about a plan of a group, and return whether it has moved."""
-        before, outcome = self.outcomes.get(plan), self._with_sun(self.settings[plan], place.outcome)
+        before, outcome = self.outcomes.get(plan), self._with_sun(plan, self.settings[plan], place.outcome)
         self._places[plan] = place
         self._decided_with[plan] = _without_need(self.settings[plan])
         self.outcomes = {**self.outcomes, plan: outcome}
@@ -355,14 +356,16 @@ class Planner:
         last, settings = self.outcomes.get(plan_id), self.settings[plan_id]
         only_prices_changed = self._decided_with.get(plan_id) == _without_need(settings)
         self._decided_with[plan_id] = _without_need(settings)
-        if self.plans[plan_id].enabled:
-            return self.outcome_with(settings, timeline, now, last, only_prices_changed=only_prices_changed)
-        _, prices = self._counting(settings, timeline)
-        return switched_off_outcome(prices, now, last)
+        settings, prices = self._counting(plan_id, settings, timeline)
+        if not self.plans[plan_id].enabled:
+            return switched_off_outcome(prices, now, last)
+        outcome = next_outcome(settings, prices, now, last, only_prices_changed=only_prices_changed)
+        return self._with_sun(plan_id, settings, outcome)
 
-    def _counting(self, settings: PlanSettings, timeline: Timeline) -> tuple[PlanSettings, Timeline]:
+    def _counting(self, plan: str, settings: PlanSettings, timeline: Timeline) -> tuple[PlanSettings, Timeline]:
         """Return a plan's settings with the usual price, and the buying prices in `timeline` with the sun."""
-        return replace(settings, usual_price=self._usual_price), prices_with_sun(settings, timeline, self._sun)
+        prices = prices_with_sun(settings, timeline, self._sun_for(plan))
+        return replace(settings, usual_price=self._usual_price), prices
 
     def _begun_windows_of(self, plan: str, outcome: Outcome, now: int) -> list[Window]:
         newest = outcome if isinstance(outcome, Window) and outcome.locked else outcome.last_run

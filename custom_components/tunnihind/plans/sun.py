@@ -9,7 +9,8 @@ Prices of the same kind are mixed: a low price (p10) is the mean of the low sell
 because both follow the same market price.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -70,16 +71,36 @@ def sun_kwh(settings: PlanSettings, pieces: Sequence[Piece], energy_kwh: float |
 
     While the window runs, the device is assumed to use its power until it has used `energy_kwh`.
     """
-    power_kw = _power_kw(settings)
-    if power_kw is None or energy_kwh is None or not sun.surplus_kw:
+    if _power_kw(settings) is None or energy_kwh is None or not sun.surplus_kw:
         return None
-    total = sum(
-        min(max(sun.surplus_kw.get(hour, 0.0), 0.0), power_kw) * (min(end, hour + HOUR_S) - max(start, hour)) / HOUR_S
-        for start, end in used_pieces(pieces, energy_kwh=energy_kwh, power_kw=power_kw)
-        for hour in range(floor_hour(start), end, HOUR_S)
-    )
+    total = sum(_taken_kwh(settings, pieces, energy_kwh, sun).values())
     # The device's time is rounded up to whole seconds, and must not add energy.
     return round(min(total, energy_kwh), _ENERGY_DECIMALS)
+
+
+def sun_left(sun: Sun, windows: Iterable[tuple[PlanSettings, Sequence[Piece], float | None]]) -> Sun:
+    """Return the surplus that the windows of other plans leave, each given with its settings, pieces and energy."""
+    for settings, pieces, energy_kwh in windows:
+        taken = _taken_kwh(settings, pieces, energy_kwh, sun)
+        if taken:
+            left = {hour: kw - taken.get(hour, 0.0) for hour, kw in sun.surplus_kw.items()}
+            sun = replace(sun, surplus_kw=left)
+    return sun
+
+
+def _taken_kwh(
+    settings: PlanSettings, pieces: Sequence[Piece], energy_kwh: float | None, sun: Sun
+) -> Mapping[int, float]:
+    """Return what the device takes from the surplus, in kWh by the start of the UTC hour."""
+    power_kw, taken = _power_kw(settings), defaultdict[int, float](float)
+    if power_kw is None:
+        return {}
+    used = pieces if energy_kwh is None else used_pieces(pieces, energy_kwh=energy_kwh, power_kw=power_kw)
+    for start, end in used:
+        for hour in range(floor_hour(start), end, HOUR_S):
+            if (kw := sun.surplus_kw.get(hour, 0.0)) > 0:
+                taken[hour] += min(kw, power_kw) * (min(end, hour + HOUR_S) - max(start, hour)) / HOUR_S
+    return taken
 
 
 def _power_kw(settings: PlanSettings) -> float | None:

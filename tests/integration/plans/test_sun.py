@@ -1,23 +1,26 @@
 """Plans by energy count the surplus of the home's sun at what it would have sold for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import cycle
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.core.market import ESTONIA
+from custom_components.tunnihind.household.planner import Planner
 from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.plan import next_outcome, window_in_span
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.solver import Piece
 from custom_components.tunnihind.plans.spans import Span
+from custom_components.tunnihind.plans.steering import PlanChange
 from custom_components.tunnihind.plans.sun import NO_SUN, Sun, prices_with_sun, sun_kwh
 from custom_components.tunnihind.prices.timeline import Period, Timeline
-from tests.integration.plans.test_switching import planner_of, restarted
+from tests.integration.plans.test_switching import planner_of, restarted, subentry
 from tests.support.household.outcomes import clock, hours, window
 from tests.support.household.timelines import NIGHT, QUARTER_S, line, predicted, settled
 from tunnihind.core.market import HOUR_S
@@ -213,6 +216,37 @@ def test_the_next_window_is_looked_for_in_the_sun_too() -> None:
     planner.update_outcomes(buying, NIGHT, sun)
     assert hours(planner.outcomes["plan"]) == [(0, 2)]
     assert hours(planner.next_window("plan", buying)) == [(36, 38)]
+
+
+def two_plans(*forms: Mapping[str, Any]) -> Planner:
+    planner = Planner(ESTONIA)
+    planner.update_plans([replace(subentry(form), subentry_id=f"{at}") for at, form in enumerate(forms)], NIGHT)
+    return planner
+
+
+def test_a_kwh_of_sun_counts_for_one_plan_only() -> None:
+    """The first plan takes 2 of the 3 kW at noon. What is left is worth less to the second than the cheap night."""
+    buying = line(settled(NIGHT, [0.2] * 3 + [0.3] * 21))
+    sun = Sun({clock(12): 3.0})
+    planner = two_plans({**CAR, "energy": 2}, {**CAR, "energy": 4, "power": 4})
+    for _ in range(2):
+        first, second = map(window, planner.update_outcomes(buying, NIGHT - HOUR_S, sun).values())
+        assert (hours(first), first.sun_kwh) == ([(12, 13)], 2.0)
+        assert (hours(second), second.sun_kwh) == ([(0, 1)], 0.0)
+    alone = two_plans({**CAR, "energy": 4, "power": 4})
+    assert hours(alone.update_outcomes(buying, NIGHT - HOUR_S, sun)["0"]) == [(12, 13)]
+
+
+def test_a_window_that_has_begun_keeps_its_sun_from_plans_before_it() -> None:
+    buying = line(settled(NIGHT, [0.2] * 14 + [0.1] * 10))
+    sun = Sun({clock(12): 2.0, clock(13): 2.0})
+    later = {**CAR, "energy": 4, "earliest": "12:00:00", "deadline": "14:00:00"}
+    planner = two_plans({**CAR, "energy": 2, "earliest": "13:00:00", "deadline": "23:00:00"}, later)
+    planner.replace_plans({"0": planner.plans["0"].with_change(PlanChange(enabled=False), NIGHT)}, NIGHT)
+    assert hours(planner.update_outcomes(buying, clock(12), sun)["1"]) == [(12, 14)]
+    planner.replace_plans({"0": planner.plans["0"].with_change(PlanChange(enabled=True), clock(12))}, clock(12))
+    found = planner.update_outcomes(buying, clock(12) + QUARTER_S, sun)
+    assert [(hours(one), window(one).sun_kwh) for one in found.values()] == [([(14, 15)], 0.0), ([(12, 14)], 4.0)]
 
 
 def test_without_sun_a_planner_decides_as_before() -> None:
