@@ -27,14 +27,21 @@ pytestmark = [
 
 FIRST: Final = date(2026, 10, 21)
 DAYS: Final = 7
+FUSE: Final = {"group": "fuse", "group_limit": 9}
+"""The cars need more together."""
 CALM_DAYS: Final = (3, 4)
 """The clocks go back on the last of these days."""
 COMES_HOME: Final = time(17, 30)
+SUNNY_HOURS: Final = (12, 13)
+MORE_BELOW: Final = 3.0
 PLANS: Final[dict[str, dict[str, Any]]] = {
+    "laundry": {"energy": 4, "power": 2, "split": True, "min_piece": 60, "start_cost": 3, "earliest": "08:00:00"},
     "commuter": {
         "energy": 0,
         "energy_full": 0,
         "power": 7.4,
+        "priority": 1,
+        **FUSE,
         "split": True,
         "min_piece": 30,
         "deadline": "07:00:00",
@@ -44,6 +51,7 @@ PLANS: Final[dict[str, dict[str, Any]]] = {
         "energy": 0,
         "energy_full": 0,
         "power": 3.7,
+        **FUSE,
         "split": True,
         "min_piece": 30,
         "deadline": "07:00:00",
@@ -52,7 +60,8 @@ PLANS: Final[dict[str, dict[str, Any]]] = {
         "horizon": "expected",
     },
     "boiler": {"duration": 120, "split": True, "min_piece": 30, "max_pause": 720},
-    "laundry": {"energy": 4, "power": 2, "split": True, "min_piece": 60, "start_cost": 3, "earliest": "08:00:00"},
+    "water tank": {"duration": 60, "min_piece": 30, "deadline": "06:30:00", "deadline_2": "18:00:00"},
+    "floor": {"duration": 180, "split": True, "min_piece": 30, "more_below": MORE_BELOW},
     "heat pump": {"duration": 240, "earliest": "14:00:00", "deadline": "22:00:00"},
 }
 CAPACITY_KWH: Final = {"commuter": 60.0, "camper": 40.0}
@@ -83,6 +92,7 @@ class Diary:
     announced: set[int] = field(default_factory=set)
     """The starts that were last said of the heat pump's next windows."""
     stored: dict[str, dict[int, float]] = field(default_factory=lambda: {car: {} for car in CAPACITY_KWH})
+    prices: dict[int, float] = field(default_factory=dict)
     is_above_usual: dict[int, bool] = field(default_factory=dict)
 
 
@@ -143,7 +153,8 @@ class Week:
         home, diary, now = self.home, self.diary, self.home.now
         coordinator = home.entry.runtime_data
         usual = coordinator.ledger.usual_price(coordinator.prices.timeline, now)
-        diary.is_above_usual[now] = usual is None or float(home.value("current_price")) > usual
+        diary.prices[now] = float(home.value("current_price"))
+        diary.is_above_usual[now] = usual is None or diary.prices[now] > usual
         for car, stored in self.stored.items():
             diary.stored[car][now] = stored
         for plan in PLANS:
@@ -166,8 +177,8 @@ async def test_a_week_of_a_house(hass: HomeAssistant, make_home: MakeHome) -> No
     home.forecast_of = lambda start: market(start) + 30 * (noise(7 * start) - 0.5)
     home.serve_quarters(by_quarter)
     await put_roof_on(home)
-    noons = [ESTONIA.instant(FIRST + timedelta(days=day), time(12)) for day in range(DAYS + 1)]
-    forecast_sun(hass, {noon + later * HOUR_S: 3_000 for noon in noons for later in range(2)})
+    days = [FIRST + timedelta(days=day) for day in range(DAYS + 1)]
+    forecast_sun(hass, {ESTONIA.instant(day, time(hour)): 3_000 for day in days for hour in SUNNY_HOURS})
     entry = await home.add(plans=PLANS, options={"billed_by": "quarter"})
     # One poll an hour is enough here, because most polls of a week would bring nothing new.
     hass.config_entries.async_update_entry(entry, pref_disable_polling=True)
@@ -180,11 +191,18 @@ async def test_a_week_of_a_house(hass: HomeAssistant, make_home: MakeHome) -> No
     _cars_had_what_they_needed(week.diary)
     _cars_were_filled_only_at_usual_prices(week.diary)
     _water_was_never_cold(week.diary)
-    assert {ESTONIA.local_time(at).hour for at in week.diary.running["laundry"]} == {12, 13}
+    assert not {*week.diary.running["commuter"]} & {*week.diary.running["camper"]}
+    _water_is_hot_twice_a_day(week.diary)
+    _the_floor_took_all_cheap_hours(week.diary)
+    assert all(map(_has_sun, week.diary.running["laundry"]))
     _each_day_has(week.diary.running["laundry"], 2 * HOUR_S)
     announced = {at for at in week.diary.announced if at < home.now}
     assert announced
     assert announced <= week.diary.heat_pump_starts
+
+
+def _has_sun(at: int) -> bool:
+    return ESTONIA.local_time(at).hour in SUNNY_HOURS
 
 
 def _cars_had_what_they_needed(diary: Diary) -> None:
@@ -203,7 +221,7 @@ def _cars_were_filled_only_at_usual_prices(diary: Diary) -> None:
     for car, needed in NEEDED_KWH.items():
         # The need may end within a quarter of an hour.
         quarter_kwh = PLANS[car]["power"] * QUARTER_S / HOUR_S
-        dear = [at for at in diary.running[car] if diary.is_above_usual[at]]
+        dear = [at for at in diary.running[car] if diary.is_above_usual[at] and not _has_sun(at)]
         assert all(diary.stored[car][at] < needed + quarter_kwh for at in dear), car
         assert max(diary.stored[car].values()) == CAPACITY_KWH[car]
     mornings = [ESTONIA.instant(FIRST + timedelta(days=day), time(7)) for day in CALM_DAYS]
@@ -216,6 +234,25 @@ def _water_was_never_cold(diary: Diary) -> None:
         later - (earlier + QUARTER_S) <= PLANS["boiler"]["max_pause"] * 60 for earlier, later in pairwise(heated)
     )
     _each_day_has(heated, PLANS["boiler"]["duration"] * 60)
+
+
+def _water_is_hot_twice_a_day(diary: Diary) -> None:
+    deadlines = [
+        ESTONIA.instant(FIRST + timedelta(days=day), wall) for day in range(DAYS) for wall in (time(6, 30), time(18))
+    ]
+    for opens, closes in pairwise(deadlines[1:]):
+        assert sum(QUARTER_S for at in diary.running["water tank"] if opens <= at < closes) == HOUR_S, closes
+
+
+def _the_floor_took_all_cheap_hours(diary: Diary) -> None:
+    heated = {*diary.running["floor"]}
+    for day in range(1, DAYS):
+        first, end = (ESTONIA.instant(FIRST + timedelta(days=day + later), time.min) for later in range(2))
+        assert sum(first <= at < end for at in heated) * QUARTER_S >= PLANS["floor"]["duration"] * 60, day
+        for hour in range(first, end, HOUR_S):
+            quarters = range(hour, hour + HOUR_S, QUARTER_S)
+            is_cheap = all(diary.prices[at] * 100 <= MORE_BELOW for at in quarters)
+            assert not is_cheap or heated.issuperset(quarters), hour
 
 
 def _each_day_has(running: list[int], seconds: int) -> None:
