@@ -21,7 +21,7 @@ SUBENTRY_PLAN: Final = "plan"
 DEFAULT_CHEAP_HOURS: Final = 6
 DEFAULT_HOURS_AHEAD: Final = 6
 # The oldest server version that the integration supports.
-OLDEST_SERVER: Final = "0.1.0"
+OLDEST_SERVER: Final = "1.0.0"
 
 ATTRIBUTION: Final = "Tunnihind"
 

@@ -171,7 +171,7 @@ def test_answers_that_differ_only_in_their_time_are_equal(one: MarketPrices, oth
 
 
 def test_the_servers_description_of_itself_is_read() -> None:
-    assert about_from(ABOUT) == About("0.1.0", "other", 0.24, "Other (other.example)")
+    assert about_from(ABOUT) == About("1.0.0", "other", 0.24, "Other (other.example)")
 
 
 @pytest.mark.parametrize(

@@ -281,14 +281,14 @@ async def test_a_server_that_is_too_old_is_reported_but_not_an_unknown_version(
 ) -> None:
     await proxied_home.add()
     issues = ir.async_get(hass)
-    for version in ("0.0.9", "0.1.0", "0.1.0.dev3", "1.4", "2026.11", "dev", "main-1a2b3c", ""):
+    for version in ("0.9.9", "1.0.0", "1.0.0.dev3", "1.4", "2026.11", "dev", "main-1a2b3c", ""):
         proxy.refuse(HTTPStatus.BAD_GATEWAY)
         await proxied_home.poll()
         proxy.answer(paths.ABOUT, data={**ABOUT, "version": version})
         await proxied_home.poll()
         issue = issues.async_get_issue(DOMAIN, "server_too_old_entry")
         told = issue.translation_placeholders["version"] if issue and issue.translation_placeholders else None
-        assert told == (version if version in {"0.0.9", "0.1.0.dev3"} else None)
+        assert told == (version if version in {"0.9.9", "1.0.0.dev3"} else None)
 
 
 async def test_a_password_in_the_address_is_never_shown(

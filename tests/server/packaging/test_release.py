@@ -62,18 +62,18 @@ def test_a_tag_of_another_version_is_refused(project: Path) -> None:
 
 
 def test_the_notes_are_of_this_version_alone(project: Path) -> None:
-    newest = "# Changelog\n\n## [0.2.0] - 2026-12-24\n\n### Added\n\n- Snow.\n\n"
+    newest = "# Changelog\n\n## [1.1.0] - 2026-12-24\n\n### Added\n\n- Snow.\n\n"
     (project / "CHANGELOG.md").write_text(
-        f"{newest}## [0.1.0] - 2026-11-20\n\nFirst.\n\n[0.1.0]: https://example.org\n"
+        f"{newest}## [1.0.0] - 2026-11-20\n\nFirst.\n\n[1.0.0]: https://example.org\n"
     )
-    assert release.notes(project, "0.2.0") == "### Added\n\n- Snow.\n"
-    assert release.notes(project, "0.1.0") == "First.\n"
+    assert release.notes(project, "1.1.0") == "### Added\n\n- Snow.\n"
+    assert release.notes(project, "1.0.0") == "First.\n"
 
 
 def test_a_version_without_notes_is_refused(project: Path) -> None:
-    (project / "CHANGELOG.md").write_text("## [0.2.0] - 2026-12-24\n\n## [0.1.0] - 2026-11-20\n\nFirst.\n")
-    with pytest.raises(release.ReleaseError, match=r"says nothing of 0\.2\.0"):
-        release.notes(project, "0.2.0")
+    (project / "CHANGELOG.md").write_text("## [1.1.0] - 2026-12-24\n\n## [1.0.0] - 2026-11-20\n\nFirst.\n")
+    with pytest.raises(release.ReleaseError, match=r"says nothing of 1\.1\.0"):
+        release.notes(project, "1.1.0")
 
 
 def test_the_archive_holds_the_integration_and_nothing_else(project: Path) -> None:

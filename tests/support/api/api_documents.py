@@ -11,7 +11,7 @@ _HOUR: Final = NOW - NOW % HOUR_S
 
 ABOUT: Final[dict[str, Any]] = {
     "name": "Tunnihind",
-    "version": "0.1.0",
+    "version": "1.0.0",
     "instanceId": "other",
     "zone": "EE",
     "zones": [{"zone": "EE", "url": "http://localhost:8080"}],

@@ -23,7 +23,7 @@ NOBODY: Final = "http://127.0.0.1:9"
 
 ABOUT: Final = json.dumps(
     {
-        "version": "0.1.0",
+        "version": "1.0.0",
         "instanceId": "other",
         "vatRate": 0.24,
         "attribution": "Other (other.example)",

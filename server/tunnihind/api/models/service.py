@@ -21,7 +21,7 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
     """Who serves this API, and with which settings."""
 
     name: Annotated[str, Meta(description="Name of the service.", examples=["Tunnihind"])]
-    version: Annotated[str, Meta(description="Version of the server's software.", examples=["0.1.0"])]
+    version: Annotated[str, Meta(description="Version of the server's software.", examples=["1.0.0"])]
     instance_id: Annotated[
         str,
         Meta(
