@@ -263,24 +263,24 @@ async def request_series(upstream: Upstream, ask: PointsRequest, clock: Clock) -
         **ask.time_range,
     }
     try:
-        return await upstream.get(ask.url, params, lambda answer: _parse_series(answer.body, ask))
+        return await upstream.get(ask.url, params, lambda answer: _parse_series(answer.body, ask, upstream.source))
     except RateLimited as error:
         wait_s = max(error.retry_after_s, _wait_for_limit_s(error.problem, clock.now()))
-        limited = RateLimited(_SOURCE, error.problem, status=error.status, retry_after_s=wait_s)
+        limited = RateLimited(upstream.source, error.problem, status=error.status, retry_after_s=wait_s)
     raise limited
 
 
-def _parse_series(body: bytes, ask: PointsRequest) -> dict[str, IssuedSeries]:
-    locations = parse_point_answers(body)
+def _parse_series(body: bytes, ask: PointsRequest, source: str) -> dict[str, IssuedSeries]:
+    locations = parse_point_answers(body, source)
     if len(locations) != len(ask.points):
-        raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points instead of {len(ask.points)}")
-    hours = _hour_instants(locations[0], ask.start_ts, ask.max_hours)
+        raise BadAnswer(source, f"it answers for {len(locations)} points instead of {len(ask.points)}")
+    hours = _hour_instants(locations[0], ask, source)
     series: dict[str, IssuedSeries] = {}
     for point, location in zip(ask.points, locations, strict=True):
         if location.hourly.get("time") != hours:
-            raise BadAnswer(_SOURCE, f"the hours at {point.name} differ from those at the first point")
+            raise BadAnswer(source, f"the hours at {point.name} differ from those at the first point")
         for variable in VARIABLES:
-            values = _plausible_values(location, variable, len(hours), point)
+            values = _plausible_values(location, variable, len(hours), point, source)
             known = np.flatnonzero(np.isfinite(values))
             if known.size:
                 # The service labels an hour's mean with the end of the hour.
@@ -295,39 +295,39 @@ def newest_expected_run(now: float) -> int:
     return int(now - RUN_AVAILABLE_AFTER_S) // RUN_EVERY_S * RUN_EVERY_S
 
 
-def parse_point_answers(body: bytes) -> tuple[PointAnswer, ...]:
-    """Parse an answer for one point (an object) or for several points (a list).
+def parse_point_answers(body: bytes, source: str) -> tuple[PointAnswer, ...]:
+    """Parse the answer of `source` for one point (an object) or for several points (a list).
 
     Raises WeatherRunMissing, BadAnswer.
     """
     if _BROKEN_OFF_MARK in body[-1000:]:
-        raise WeatherRunMissing(_SOURCE, "its answer broke off: there is no such run")
+        raise WeatherRunMissing(source, "its answer broke off: there is no such run")
     try:
         answer = _DECODER.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadAnswer(_SOURCE, f"its forecast can't be read: {error}") from error
+        raise BadAnswer(source, f"its forecast can't be read: {error}") from error
     return (answer,) if isinstance(answer, PointAnswer) else answer
 
 
-def _hour_instants(location: PointAnswer, start_ts: int, max_hours: int) -> tuple[float | None, ...]:
+def _hour_instants(location: PointAnswer, ask: PointsRequest, source: str) -> tuple[float | None, ...]:
     """Return the instants of an answer's hours.
 
-    Raises BadAnswer if there are no hours or too many, if the first is neither `start_ts` nor 00 UTC of that day, or if
-    they are not one hour apart.
+    Raises BadAnswer if there are no hours or too many, if the first is neither `ask.start_ts` nor 00 UTC of that day,
+    or if they are not one hour apart.
     """
     hours = location.hourly.get("time", ())
     first = hours[0] if hours else None
-    if first not in {start_ts, start_ts // DAY_S * DAY_S} or len(hours) > max_hours:
+    if first not in {ask.start_ts, ask.start_ts // DAY_S * DAY_S} or len(hours) > ask.max_hours:
         raise BadAnswer(
-            _SOURCE, f"its {len(hours)} hours do not begin at {iso_utc(start_ts)}, as asked, or are too many"
+            source, f"its {len(hours)} hours do not begin at {iso_utc(ask.start_ts)}, as asked, or are too many"
         )
     if hours != tuple(range(int(first), int(first) + len(hours) * HOUR_S, HOUR_S)):
-        raise BadAnswer(_SOURCE, "its hours are not one hour apart")
+        raise BadAnswer(source, "its hours are not one hour apart")
     return hours
 
 
 def _plausible_values(
-    location: PointAnswer, variable: WeatherVariable, hours: int, point: WeatherPoint
+    location: PointAnswer, variable: WeatherVariable, hours: int, point: WeatherPoint, source: str
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     """Return the values of a weather variable at a point. A missing or impossible value becomes NaN.
 
@@ -338,7 +338,7 @@ def _plausible_values(
     is_empty = not any(value is not None for value in values)
     if len(values) != hours or (unit != variable.unit and not is_empty):
         problem = f"{variable.name} at {point.name} has {len(values)} values in {unit}"
-        raise BadAnswer(_SOURCE, f"{problem}, not {hours} in {variable.unit}")
+        raise BadAnswer(source, f"{problem}, not {hours} in {variable.unit}")
     numbers = np.array([math.nan if value is None else value for value in values])
     plausible = (numbers >= variable.low) & (numbers <= variable.high)
     return np.where(plausible, numbers, math.nan).astype(np.float32)

@@ -404,7 +404,7 @@ json_values = st.recursive(
 @given(body=st.binary() | json_values.map(json.dumps).map(str.encode))
 def test_no_answer_raises_anything_but_that_it_is_bad_or_there_is_no_run(body: bytes) -> None:
     with suppress(BadAnswer, WeatherRunMissing):
-        parse_point_answers(body)
+        parse_point_answers(body, "open-meteo")
 
 
 def test_points_are_distinct_and_lie_around_the_baltic() -> None:

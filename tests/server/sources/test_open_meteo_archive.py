@@ -103,10 +103,11 @@ async def test_a_daily_limit_pauses_until_the_next_day(server: FakeOpenMeteo, so
     with pytest.raises(RateLimited) as caught:
         await source.observations(*NOVEMBER)
     assert caught.value.retry_after_s == 15 * HOUR_S
+    assert str(caught.value).startswith("open-meteo-archive: ")
 
 
 @pytest.mark.parametrize("body", [b"[]", b"<html>", b'{"hourly":{},"hourly_units":{}}'])
 async def test_another_answer_is_bad(server: FakeOpenMeteo, source: OpenMeteoArchive, body: bytes) -> None:
     server.say(body)
-    with pytest.raises(BadAnswer):
+    with pytest.raises(BadAnswer, match=r"^open-meteo-archive: "):
         await source.observations(*NOVEMBER)
