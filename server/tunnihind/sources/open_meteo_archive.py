@@ -13,7 +13,7 @@ from typing import Final
 from aiohttp import ClientSession
 
 from tunnihind.clock import Clock, SystemClock
-from tunnihind.core.market import DAY_S, utc_midnight
+from tunnihind.core.market import DAY_S, HOUR_S, utc_midnight
 from tunnihind.known import ObservedSeries
 from tunnihind.sources.base import BackFillPace, Cadence
 from tunnihind.sources.open_meteo import POLICY, PointsRequest, request_series
@@ -33,7 +33,8 @@ class OpenMeteoArchive:
     """Open-Meteo as a source of observed weather."""
 
     name = _SOURCE
-    cadence = Cadence(every_s=DAY_S)
+    # Each try counts as many calls, and the newest observations are two days late anyway.
+    cadence = Cadence(every_s=DAY_S, longest_retry_s=6 * HOUR_S)
     back_fill = BackFillPace(by="month", after_s=8 * DAY_S)
 
     def __init__(

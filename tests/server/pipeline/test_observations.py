@@ -101,6 +101,17 @@ async def test_a_failing_month_stops_neither_the_other_months_nor_the_prices(
     assert store.prices.newest_ts("ee") is not None
 
 
+async def test_a_month_that_fails_for_ever_is_asked_for_seldom(
+    store: Store, server: FakeOpenMeteo, source: OpenMeteoArchive, clock: JumpingClock
+) -> None:
+    server.say(b'{"error":true,"reason":"Data corrupted"}', status=400, times=1000)
+    pipeline = pipeline_from(source, store, clock)
+    await live(pipeline, clock, NOW + 2 * DAY_S)
+    before = len(server.requests)
+    await live(pipeline, clock, NOW + 3 * DAY_S)
+    assert 0 < len(server.requests) - before <= 5
+
+
 def test_both_back_fills_together_stay_within_the_free_calls_of_an_hour_and_a_day() -> None:
     months = 1100 // 30 + 2
     calls = months * 3 * len(POINTS)
