@@ -57,7 +57,7 @@ class BatteryWorth:
     @property
     def payback_years(self) -> float | None:
         """The years after which the savings have paid the price, or None if there is no price or no saving."""
-        return self.price / self.yearly if self.price and self.yearly > 0 else None
+        return self.price / self.yearly if self.price is not None and self.yearly > 0 else None
 
 
 def battery_worth(

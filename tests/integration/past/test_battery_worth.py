@@ -61,6 +61,7 @@ def test_one_cycle_by_hand() -> None:
     assert found.cycles == pytest.approx(0.9**0.5 / 5)
     assert found.yearly == pytest.approx(0.98 * 0.17 * 365.25 * 12)
     assert found.payback_years == pytest.approx(170 / found.yearly)
+    assert replace(found, price=0).payback_years == 0
 
 
 def test_a_gain_below_the_wear_is_left_alone() -> None:
