@@ -15,7 +15,7 @@ from tunnihind.store.covariates import FINEST_SCALE, unpack_sound_values
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.packing import pack_covariate_values
-from tunnihind.store.rows import EARLIEST, PeriodStart, StoredRow, TableRows, TextWithoutNul
+from tunnihind.store.rows import EARLIEST, FIRST_PERIOD_TS, PERIODS_END_TS, StoredRow, TableRows, TextWithoutNul
 from tunnihind.store.schema import observations as table
 from tunnihind.store.state import StateBook
 
@@ -70,7 +70,8 @@ class ObservationBook:
 
 class _ObservationRow(StoredRow):
     name: TextWithoutNul
-    start_ts: PeriodStart
+    # The block of the first period begins before it.
+    start_ts: Annotated[int, msgspec.Meta(gt=FIRST_PERIOD_TS - _BLOCK_S, lt=PERIODS_END_TS)]
     scale: Annotated[int, msgspec.Meta(ge=0, le=FINEST_SCALE)]
     series: bytes
 

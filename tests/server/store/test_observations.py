@@ -12,6 +12,7 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.known import ObservedSeries
 from tunnihind.pipeline.history import ArchiveCache
 from tunnihind.store.packing import pack_covariate_values
+from tunnihind.store.rows import FIRST_PERIOD_TS
 from tunnihind.store.schema import observations as table
 from tunnihind.store.store import Store
 
@@ -47,6 +48,12 @@ def test_the_same_values_again_add_nothing_and_a_correction_counts(store: Store)
     assert store.observations.add(observed([NAN, 3.0, 4.0])) == 2
     assert store.state.observation_change_count() > count
     assert hours(store) == {0: 1.0, 1: 3.0, 2: 4.0}
+
+
+def test_the_first_hour_that_a_file_may_have_comes_back(store: Store) -> None:
+    assert store.observations.add(observed([1.0], FIRST_PERIOD_TS)) == 1
+    assert [*hours(store).values()] == [1.0]
+    assert not store.database.system.damaged_tables
 
 
 def test_years_are_joined_from_blocks(store: Store) -> None:
