@@ -74,6 +74,7 @@ async def wait_for_store(settings: Settings, open_store: OpenStore, clock: Clock
                 snapshot=Snapshot(settings.for_zone(zone), clock, troubles),
                 read_prices=_refuse_reading,
                 read_scores=_refuse_reading,
+                find_record=_refuse_reading,
             )
             for zone in settings.zones
         ],
@@ -113,5 +114,5 @@ async def _retry_opening(settings: Settings, open_store: OpenStore, clock: Clock
         await clock.sleep(_TRY_AGAIN_S)
 
 
-def _refuse_reading(_from: object, _to: object) -> Never:
+def _refuse_reading(*_: object) -> Never:
     raise StoreError("the store isn't open yet", reason="the database can't be used yet")
