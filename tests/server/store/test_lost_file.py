@@ -93,6 +93,14 @@ def test_a_copy_waits_until_nobody_uses_the_file_before_it(store: Store, path: P
         assert [found.made_at for found in another_thread.submit(store.runs.made_since, HOURS, 0).result()] == [SEEN]
 
 
+def test_a_file_put_in_place_just_before_the_end_keeps_its_own_data(store: Store, path: Path, copy: Path) -> None:
+    store.runs.add(run(SEEN + 3600))
+    copy.replace(path)
+    store.close()
+    with Store(f"sqlite:///{path}") as other:
+        assert [found.made_at for found in other.runs.made_since(HOURS, 0)] == [SEEN]
+
+
 def another_server(path: Path) -> None:
     with Store(f"sqlite:///{path}") as other:
         other.prices.add(whole_day(DAY), source="a", seen_ts=SEEN)

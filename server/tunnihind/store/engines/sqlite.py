@@ -130,6 +130,12 @@ class Sqlite(DatabaseSystem):
         reason = f"the database can't be {done}: {cause}"
         return StoreError(f"can't {verb} the database {self.name}: {cause}", reason=reason, may_pass=code in _MAY_PASS)
 
+    @override
+    def close(self) -> None:
+        if _file_identity(self.path) != self._opened_identity:
+            self._close_old_file()
+        super().close()
+
     def _close_old_file(self) -> None:
         """Copy the write-ahead log into a database file that was deleted or replaced, and close the file.
 
