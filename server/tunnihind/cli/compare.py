@@ -84,6 +84,8 @@ def compare(
         raise click.UsageError(f"--package: the network packages are Estonian; zone {market.zone} has none")
     if half and fixed is None:
         raise click.UsageError("--half: half of the use has the fixed price, so give --fixed too")
+    if fixed_monthly and fixed is None:
+        raise click.UsageError("--fixed-monthly: this fee belongs to the fixed price, so give --fixed too")
     use = read_use(file, market)
     step_s = _BILLED_BY[billed_by]
     with Store(settings.store_url, read_only=True) as store:

@@ -50,9 +50,11 @@ def test_all_contracts_with_their_monthly_fees(run: Run, tmp_path: Path) -> None
     assert whole == ["all", "100.0", "8.06", "8.06", "12.40", "12.40", "9.61", "9.61", "6.20", "6.20"]
 
 
-def test_half_and_half_needs_a_fixed_price(run: Run, tmp_path: Path) -> None:
-    found = run("compare", use_file(tmp_path, "2025-10-05T12:00Z,100"), "--half")
+@pytest.mark.parametrize("term", [["--half"], ["--fixed-monthly", "2"]])
+def test_terms_of_a_fixed_price_need_one(run: Run, tmp_path: Path, term: list[str]) -> None:
+    found = run("compare", use_file(tmp_path, "2025-10-05T12:00Z,100"), *term)
     assert found.exit_code == 2
+    assert f"{term[0]}: " in found.output
     assert "give --fixed too" in found.output
 
 
