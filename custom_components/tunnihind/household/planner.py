@@ -55,7 +55,7 @@ class Planner:
 
     `titles` has the names of all plans, and `timeline` the newest known buying prices.
     `entry_id` is the id of the planner's entry. `of_home` has the planners of all entries of the home by this id, and
-    `on_moved` is called after the planner of another entry has moved plans of a group.
+    `on_moved` is called after the planner of another entry has moved plans of a group, or has lost one of them.
     """
 
     def __init__(
@@ -72,6 +72,7 @@ class Planner:
         self.titles: dict[str, str] = {}
         self.timeline: Timeline | None = None
         self._places: dict[str, Place[_PlanKey]] = {}
+        self._groups: dict[str, str] = {}
         self.plans: dict[str, SteeredPlan] = {}
         self.settings: dict[str, PlanSettings] = {}
         self.outcomes: dict[str, Outcome] = {}
@@ -157,6 +158,9 @@ class Planner:
             self.outcomes = {**self.outcomes, plan: self._outcome_of(plan, timeline, now)}
         for group in sorted({group for group in groups.values() if group}):
             self._decide_group(group, now)
+        if self._groups.items() - groups.items():
+            self._tell_others()  # they have the room of a plan that has left its group
+        self._groups = {plan: group for plan, group in groups.items() if group}
         self.outcomes = {plan: self.outcomes[plan] for plan in self.settings}
         self.begun_windows = {
             plan: self._begun_windows_of(plan, outcome, now) for plan, outcome in self.outcomes.items()
@@ -297,9 +301,13 @@ class Planner:
         places = decided_together(self._members(group), self._limit_kw(group), now)
         moved = [planners[entry_id].take(plan, place) for (entry_id, plan), place in places.items()]
         if any(moved):
-            for planner in planners.values():
-                if planner is not self:
-                    planner.on_moved()
+            self._tell_others()
+
+    def _tell_others(self) -> None:
+        """Let the planners of other entries decide again soon."""
+        for planner in self._planners.values():
+            if planner is not self:
+                planner.on_moved()
 
     def _members(self, group: str) -> dict[_PlanKey, Member]:
         """Return all plans of a group that are switched on. Entries that have no prices yet are left out."""

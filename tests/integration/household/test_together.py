@@ -174,6 +174,22 @@ async def test_after_a_restart_the_plans_stay_where_they_were(home: Home) -> Non
     assert (hours(home, "car"), hours(home, "boiler")) == ([(2, 4)], [(0, 2)])
 
 
+async def test_a_plan_that_leaves_a_group_gives_its_room_to_other_entries_at_once(home: Home) -> None:
+    await change(home, "boiler", enabled=False)
+    await home.add(zone="LV", entry_id="second", plans={"garage": {**BOILER, "priority": 9}})
+    assert hours(home, "garage", "second") == [(0, 2)]
+    await change(home, "car", group="Garage")
+    await home.settle()
+    assert hours(home, "garage", "second") == [(1, 3)]
+    await change(home, "car", group="Fuse")
+    await home.settle()
+    assert hours(home, "garage", "second") == [(0, 2)]
+    entries = home.hass.config_entries
+    entries.async_remove_subentry(entries.async_get_known_entry("entry"), "car")
+    await home.settle()
+    assert hours(home, "garage", "second") == [(1, 3)]
+
+
 async def test_the_form_says_to_which_plan_a_new_one_gives_way(home: Home) -> None:
     await change(home, "boiler", enabled=False)
     together, when = {"group": "Fuse", "power": 1}, {**PLAN["when"], "deadline": "07:00:00"}
