@@ -27,7 +27,7 @@ QUARTERS = "home-assistant-quarters.png"
 # The height covers all tiles.
 _DASHBOARD_SIZE: ViewportSize = {"width": 1280, "height": 850}
 _WEEK_SIZE: ViewportSize = {"width": 760, "height": 520}
-_FORM_SIZE: ViewportSize = {"width": 640, "height": 4000}
+_FORM_SIZE: ViewportSize = {"width": 640, "height": 4800}
 _ZONES_SIZE: ViewportSize = {"width": 860, "height": 1275}
 _HISTORY_SIZE: ViewportSize = {"width": 1280, "height": 520}
 # Home Assistant draws icons and lists one after the other, and no event marks the end.

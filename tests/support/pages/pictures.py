@@ -32,6 +32,7 @@ _TEXT_ABOVE = """(root, end) => {
     } else if (!["SCRIPT", "STYLE", "TEMPLATE"].includes(node.nodeName)) {
       node.shadowRoot?.childNodes.forEach(collect);
       node.childNodes.forEach(collect);
+      if (node.nodeName === "SLOT") node.assignedNodes().forEach(collect);
     }
   };
   collect(root);
