@@ -28,8 +28,9 @@ class Weather(WeatherEntity):
     _attr_native_temperature = 4.0
     _attr_native_temperature_unit = "°C"
 
-    def __init__(self, home: Home, features: int) -> None:
+    def __init__(self, home: Home, features: int, *, days_have_offsets: bool = True) -> None:
         self._home = home
+        self._days_have_offsets = days_have_offsets
         self._attr_supported_features = WeatherEntityFeature(features)
 
     @override
@@ -46,6 +47,7 @@ class Weather(WeatherEntity):
     async def async_forecast_daily(self) -> list[Forecast] | None:
         """Return the day that is over, the coming one with a mean of -6, and one after it."""
         midnight = dt_util.start_of_local_day(dt_util.as_local(dt_util.utc_from_timestamp(self._home.now)))
+        midnight = midnight if self._days_have_offsets else midnight.replace(tzinfo=None)
         return [
             Forecast(
                 datetime=(midnight + timedelta(days=place)).isoformat(),
@@ -104,6 +106,14 @@ async def test_the_mean_of_the_next_day_counts_as_far_as_the_forecast_goes(
     await use(home, "heat_longer_when_cold", inputs(home, outdoor="weather.home"))
     await home.at(EVENING)
     assert duration(home) == minutes
+
+
+async def test_a_service_may_leave_out_the_offsets_of_its_times(hass: HomeAssistant, home: Home) -> None:
+    assert await async_setup_component(hass, "weather", {})
+    await hass.data[DATA_COMPONENT].async_add_entities([Weather(home, 1, days_have_offsets=False)])
+    await use(home, "heat_longer_when_cold", inputs(home, outdoor="weather.home"))
+    await home.at(EVENING)
+    assert duration(home) == 600
 
 
 @pytest.mark.parametrize("degrees", ["unavailable", "unknown"])
