@@ -11,7 +11,7 @@ from typing import Final
 
 from ..core.market import QUARTER_S
 from ..prices.timeline import Period, Timeline
-from .solver import Job, Piece, PriceOf, cheapest_pieces, round_up_to_quarter
+from .solver import Job, Piece, PriceOf, cheapest_pieces, length_s, round_up_to_quarter
 
 # The price in EUR/kWh at which the solver sees the pieces that stay. No real price is as low, so the cheapest solution
 # contains all of them. The costs of all quarters of a week together are still exact.
@@ -33,7 +33,7 @@ def with_cheap_time(
     Each added quarter of an hour costs at most `highest_price` (EUR/kWh) by `price_of`. If no such time fits, return
     `pieces`. `is_piece_running` is the same as in `cheapest_pieces`. The job's tolerance doesn't count.
     """
-    has_s = sum(end - start for start, end in pieces)
+    has_s = length_s(pieces)
     asked_s = job.duration_s
     usable = _usable_timeline(timeline, bounds, pieces, price_of, highest_price)
     while asked_s > has_s:
@@ -41,7 +41,7 @@ def with_cheap_time(
         found = cheapest_pieces(usable, bounds, asked, _price, is_piece_running=is_piece_running)
         if all(any(start <= first and last <= end for start, end in found) for first, last in pieces):
             return found
-        asked_s = min(asked_s, sum(end - start for start, end in found)) - QUARTER_S
+        asked_s = min(asked_s, length_s(found)) - QUARTER_S
     return pieces
 
 

@@ -26,7 +26,7 @@ from ..prices.timeline import Timeline
 from .outcome import Outcome, Window
 from .plan import LEAST_GAIN, USUAL_POWER_KW, cost_in, next_outcome
 from .settings import PlanSettings
-from .solver import Piece
+from .solver import Piece, length_s
 from .spans import open_times
 from .together import StepJob, chosen_together
 
@@ -260,13 +260,13 @@ class _Group[Key: Hashable]:
             return 0, 0.0
         if not isinstance(outcome, Window) or outcome.span.closes != alone.span.closes:
             return alone.asked_s, 0.0
-        length_s = _length_s(outcome.pieces)
+        lasts_s = length_s(outcome.pieces)
         power_kw = settings.power_kw or USUAL_POWER_KW
         # A price of a window that has begun may be unknown for a while. The window is the same in all arrangements.
         cost = cost_in(settings, self._members[key].prices, outcome.pieces) or 0.0
         cost += settings.start_cost * len(outcome.pieces)
-        worth = _worth_of_more(settings) * max(length_s - alone.asked_s, 0) / HOUR_S * power_kw
-        return max(alone.asked_s - length_s, 0), round(cost - worth, _COST_DECIMALS)
+        worth = _worth_of_more(settings) * max(lasts_s - alone.asked_s, 0) / HOUR_S * power_kw
+        return max(alone.asked_s - lasts_s, 0), round(cost - worth, _COST_DECIMALS)
 
     def _chosen_together(self) -> dict[Key, Sequence[Piece]]:
         """Return the hours that are chosen together for the plans with a need, and pieces for plans that are due later.
@@ -313,7 +313,7 @@ class _Group[Key: Hashable]:
         member, begun = self._members[key], self._begun_window(key)
         settings, first = member.settings, floor_hour(self._now)
         ran = [piece for piece in begun.pieces if piece[0] < self._now] if begun else []
-        missing_s = alone.asked_s - _length_s(ran)
+        missing_s = alone.asked_s - length_s(ran)
         if missing_s <= 0 or (begun and settings.energy_kwh is None):
             return None
         ran_until = ran[-1][1] if ran else alone.last_run.end if alone.last_run else 0
@@ -357,10 +357,6 @@ def _worth_of_more(settings: PlanSettings) -> float:
     if settings.kind.has_limit_instead_of_duration:
         return (settings.price_limit or 0.0) * (-1 if settings.kind.looks_for_high_prices else 1)
     return (settings.more_below if settings.full_kwh is None else settings.usual_price) or 0.0
-
-
-def _length_s(pieces: Iterable[Piece]) -> int:
-    return sum(end - start for start, end in pieces)
 
 
 def _hours_up(seconds: int) -> int:

@@ -55,7 +55,7 @@ from .cheap_time import with_cheap_time
 from .outcome import NoWindow, NoWindowReason, Outcome, Window
 from .saving import Cost, seconds_by_period, window_cost, window_saving
 from .settings import Horizon, PlanKind, PlanSettings, Preference
-from .solver import Job, Piece, PriceOf, cheapest_pieces, round_up_to_quarter, usable_pieces
+from .solver import Job, Piece, PriceOf, cheapest_pieces, length_s, round_up_to_quarter, usable_pieces
 from .spans import Span, does_count, latest_close_to_wait_for, open_times, spans
 
 # Even a plan for one weekday usually has a span in the next 8 days. Hardly any price after these days is known.
@@ -212,7 +212,7 @@ def _should_wait_for_later_day(
     if not any(_may_whole_duration_fit(settings, timeline, other) for other in later if other.closes <= latest):
         return False
     whole = _best_pieces(settings, timeline, (round_up_to_quarter(span.opens), span.closes), span)
-    return _length_s(whole) > _length_s(window.pieces)
+    return length_s(whole) > length_s(window.pieces)
 
 
 def _may_whole_duration_fit(settings: PlanSettings, timeline: Timeline, span: Span) -> bool:
@@ -258,7 +258,7 @@ def replanned(settings: PlanSettings, last: Outcome | None, now: int) -> Window 
     plans, `next_outcome` adds what is missing to the window. If no window has begun, return None.
     """
     if isinstance(last, NoWindow) and last.rest and last.last_run is not None:
-        return replace(last.last_run, saving=None, asked_s=_length_s(last.last_run.pieces))
+        return replace(last.last_run, saving=None, asked_s=length_s(last.last_run.pieces))
     window = last if isinstance(last, Window) and last.start <= now else last.last_run if last is not None else None
     if window is None:
         return None
@@ -271,7 +271,7 @@ def replanned(settings: PlanSettings, last: Outcome | None, now: int) -> Window 
     if settings.min_piece_s is None:
         least_s = end - start if settings.energy_kwh is not None else settings.duration_s
     pieces = (*earlier, (start, _early_end((start, end), least_s, now)))
-    return replace(window, pieces=pieces, saving=None, asked_s=_length_s(pieces))
+    return replace(window, pieces=pieces, saving=None, asked_s=length_s(pieces))
 
 
 def _cut_off_window(window: Window, now: int) -> Window | None:
@@ -326,7 +326,7 @@ def _gain(settings: PlanSettings, timeline: Timeline, planned: Sequence[Piece], 
     If the plan may no longer use the planned pieces, or if they don't have the length of the others, the gain is
     infinite. But pieces of a plan with `more_below` may be longer than the others.
     """
-    longer_s = _length_s(planned) - _length_s(pieces)
+    longer_s = length_s(planned) - length_s(pieces)
     if settings.kind.has_limit_instead_of_duration or longer_s < 0 or (longer_s and settings.more_below is None):
         return math.inf
     before, after = (_price_sum(settings, timeline, chosen) for chosen in (planned, pieces))
@@ -371,7 +371,7 @@ def _filled(
 
     `begun` are the window's earlier pieces. In one go, a device doesn't start again for the added time.
     """
-    if settings.usual_price is None or full_s <= _length_s(pieces):
+    if settings.usual_price is None or full_s <= length_s(pieces):
         return pieces
     is_split, most_pieces = settings.min_piece_s is not None, settings.most_pieces
     left = None if most_pieces is None else max(most_pieces - len(begun), 0)
@@ -411,7 +411,7 @@ def _price_sum(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piec
     If the plan must not use one of these seconds, or its price is unknown, the sum is infinite.
     """
     price_of, seconds = _price_function(settings), seconds_by_period(timeline, pieces)
-    if seconds.total() < _length_s(pieces) or _is_blocked(settings, pieces):
+    if seconds.total() < length_s(pieces) or _is_blocked(settings, pieces):
         return math.inf
     prices = {period: price_of(period) for period in seconds}
     return sum(math.inf if price is None else price * seconds[period] for period, price in prices.items())
@@ -469,7 +469,7 @@ def _resumed_window(timeline: Timeline, window: Window, rest: tuple[Piece, ...],
     """Return `window` extended by the pieces of `rest` that are still ahead, for a plan that is switched on again."""
     pieces = _joined_pieces(window.pieces, _pieces_after(rest, now))
     return _with_average_recomputed(
-        timeline, replace(window, pieces=pieces, shortened=_length_s(pieces) < window.asked_s)
+        timeline, replace(window, pieces=pieces, shortened=length_s(pieces) < window.asked_s)
     )
 
 
@@ -479,7 +479,7 @@ def _with_average_recomputed(timeline: Timeline, window: Window) -> Window:
     If a price is unknown, both stay as they were.
     """
     seconds = seconds_by_period(timeline, window.pieces)
-    if seconds.total() != _length_s(window.pieces):
+    if seconds.total() != length_s(window.pieces):
         return window
     return replace(window, average=_average_price(seconds), forecast_share=_forecast_share(seconds))
 
@@ -532,19 +532,19 @@ def _with_need_met(settings: PlanSettings, timeline: Timeline, window: Window, n
     if settings.full_kwh is not None:
         chosen = _rest(settings, timeline, window, begun, missing_s, (now, span.closes))
         # If prices are lost for a while, nothing better than the chosen pieces is known.
-        if not may_stay or _length_s(chosen) >= min(missing_s, _length_s(ahead)):
+        if not may_stay or length_s(chosen) >= min(missing_s, length_s(ahead)):
             bounds = _bounds_after(settings, begun[-1][1], now, span.closes)
             filled = _filled(settings, timeline, bounds, chosen, _full_missing_s(settings, begun), begun)
             ahead = ahead if may_stay and ahead and _may_keep(settings, timeline, ahead, filled) else filled
-        changed = replace(window, span=span, asked_s=_length_s(begun) + missing_s)
+        changed = replace(window, span=span, asked_s=length_s(begun) + missing_s)
         return _with_pieces(settings, timeline, changed, _joined_pieces(begun, ahead))
-    has_changed = missing_s != window.asked_s - _length_s(begun) or span.closes != window.span.closes
-    if not may_stay or has_changed or _length_s(ahead) < missing_s:
+    has_changed = missing_s != window.asked_s - length_s(begun) or span.closes != window.span.closes
+    if not may_stay or has_changed or length_s(ahead) < missing_s:
         chosen = _rest(settings, timeline, window, begun, missing_s, (now, span.closes))
         # If prices are lost for a while, nothing better than the chosen pieces is known.
-        if not may_stay or _length_s(chosen) >= min(missing_s, _length_s(ahead) + (not has_changed)):
+        if not may_stay or length_s(chosen) >= min(missing_s, length_s(ahead) + (not has_changed)):
             ahead = chosen
-    changed = replace(window, span=span, asked_s=_length_s(begun) + missing_s)
+    changed = replace(window, span=span, asked_s=length_s(begun) + missing_s)
     return _with_pieces(settings, timeline, changed, _joined_pieces(begun, ahead))
 
 
@@ -581,18 +581,18 @@ def _with_missing_time_added(settings: PlanSettings, timeline: Timeline, window:
     """
     is_split, asked_s = settings.min_piece_s is not None, max(window.asked_s, settings.duration_s)
     begun = _begun_pieces(window, now) if asked_s > window.asked_s else window.pieces
-    has_s, ahead = _length_s(begun) if is_split else window.asked_s, window.pieces[len(begun) :]
+    has_s, ahead = length_s(begun) if is_split else window.asked_s, window.pieces[len(begun) :]
     # The missing time is rounded down, because a restart of the device for less than a quarter of an hour is not
     # worthwhile.
     missing_s = (asked_s - has_s) // QUARTER_S * QUARTER_S
     span = _present_span(settings, window, now)
     # Without a piece that has begun, the clock was set back.
-    if not begun or missing_s <= _length_s(ahead):
+    if not begun or missing_s <= length_s(ahead):
         return window
     chosen = _rest(settings, timeline, window, begun, missing_s, (now, span.closes))
-    if _length_s(chosen) <= _length_s(ahead):
+    if length_s(chosen) <= length_s(ahead):
         return window
-    changed = replace(window, span=span, asked_s=asked_s if is_split else has_s + _length_s(chosen))
+    changed = replace(window, span=span, asked_s=asked_s if is_split else has_s + length_s(chosen))
     return _with_pieces(settings, timeline, changed, _joined_pieces(begun, chosen))
 
 
@@ -608,13 +608,13 @@ def _with_cheap_time_chosen_again(settings: PlanSettings, timeline: Timeline, wi
         return window
     start, end = begun[-1]
     begun[-1] = start, _early_end((start, end), settings.shortest_piece_s, now)
-    missing_s = max(settings.duration_s - _length_s(begun), 0)
+    missing_s = max(settings.duration_s - length_s(begun), 0)
     ahead = (*([(begun[-1][1], end)] if begun[-1][1] < end else []), *window.pieces[len(begun) :])
     chosen = _rest(settings, timeline, window, begun, missing_s, (now, span.closes))
-    is_known = seconds_by_period(timeline, ahead).total() == _length_s(ahead)
-    if not is_known or _length_s(chosen) < min(missing_s, _length_s(ahead)):
+    is_known = seconds_by_period(timeline, ahead).total() == length_s(ahead)
+    if not is_known or length_s(chosen) < min(missing_s, length_s(ahead)):
         return window
-    if _length_s(ahead) < missing_s or not _may_keep(settings, timeline, ahead, chosen):
+    if length_s(ahead) < missing_s or not _may_keep(settings, timeline, ahead, chosen):
         ahead = chosen
     changed = replace(window, span=span, asked_s=settings.duration_s)
     return _with_pieces(settings, timeline, changed, _joined_pieces(begun, ahead))
@@ -641,7 +641,7 @@ def _rest(
     if settings.min_piece_s is None:
         # A need that grew allows one more start.
         grew = is_by_energy and (
-            (settings.needed_since or 0) > begun[-1][0] or _length_s(begun) + missing_s > window.asked_s
+            (settings.needed_since or 0) > begun[-1][0] or length_s(begun) + missing_s > window.asked_s
         )
         most_pieces = max(len(begun) + grew, len(window.pieces))
     bounds = _bounds_after(settings, begun[-1][1], *bounds)
@@ -657,7 +657,7 @@ def _rest(
     jobs = [job, replace(job, duration_s=missing_s + settings.shortest_piece_s - QUARTER_S)] if is_by_energy else [job]
     found: tuple[Piece, ...] = ()
     for job in dict.fromkeys(jobs):
-        if not found or _length_s(found) < missing_s:
+        if not found or length_s(found) < missing_s:
             found = cheapest_pieces(
                 _open_timeline(settings, timeline, bounds),
                 bounds,
@@ -696,13 +696,13 @@ def _missing_s(settings: PlanSettings, pieces: Sequence[Piece]) -> int:
     If `pieces` are longer than the need, the result is negative.
     """
     ran_before_s = _ran_before_s(settings.needed_since, pieces)
-    return round_up_to_quarter(ran_before_s + settings.needed_s - _length_s(pieces))
+    return round_up_to_quarter(ran_before_s + settings.needed_s - length_s(pieces))
 
 
 def _full_missing_s(settings: PlanSettings, pieces: Sequence[Piece]) -> int:
     """Return how long the device must run after `pieces` until it is full, as `_missing_s` does."""
     ran_before_s = _ran_before_s(settings.full_since, pieces)
-    return round_up_to_quarter(ran_before_s + settings.full_s - _length_s(pieces))
+    return round_up_to_quarter(ran_before_s + settings.full_s - length_s(pieces))
 
 
 def _with_pieces(settings: PlanSettings, timeline: Timeline, window: Window, pieces: tuple[Piece, ...]) -> Window:
@@ -711,7 +711,7 @@ def _with_pieces(settings: PlanSettings, timeline: Timeline, window: Window, pie
     changed = replace(
         window,
         pieces=pieces,
-        shortened=_length_s(pieces) < window.asked_s,
+        shortened=length_s(pieces) < window.asked_s,
         asked_kwh=asked_kwh,
         missing_kwh=_missing_kwh(settings, asked_kwh, pieces),
     )
@@ -777,10 +777,6 @@ def _bounds_after(settings: PlanSettings, ran_until: int, now: int, closes: int)
     """
     opens = round_up_to_quarter(max(now, ran_until))
     return opens if opens == ran_until else max(opens, round_up_to_quarter(ran_until + settings.min_pause_s)), closes
-
-
-def _length_s(pieces: Sequence[Piece]) -> int:
-    return sum(end - start for start, end in pieces)
 
 
 def _joined_pieces(pieces: Sequence[Piece], later: Sequence[Piece]) -> tuple[Piece, ...]:
@@ -921,14 +917,14 @@ def _asked_kwh(settings: PlanSettings, pieces: Sequence[Piece]) -> float | None:
     asked = _ran_before_s(settings.needed_since, pieces) / HOUR_S * settings.power_kw + settings.energy_kwh
     if settings.full_kwh is not None:
         full = _ran_before_s(settings.full_since, pieces) / HOUR_S * settings.power_kw + settings.full_kwh
-        asked = max(asked, min(full, _length_s(pieces) / HOUR_S * settings.power_kw))
+        asked = max(asked, min(full, length_s(pieces) / HOUR_S * settings.power_kw))
     return round(asked, _ENERGY_DECIMALS)
 
 
 def _missing_kwh(settings: PlanSettings, asked_kwh: float | None, pieces: Sequence[Piece]) -> float | None:
     if asked_kwh is None or settings.power_kw is None:
         return None
-    return round(max(asked_kwh - _length_s(pieces) / HOUR_S * settings.power_kw, 0.0), _ENERGY_DECIMALS)
+    return round(max(asked_kwh - length_s(pieces) / HOUR_S * settings.power_kw, 0.0), _ENERGY_DECIMALS)
 
 
 def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece], asked_kwh: float | None) -> Cost | None:

@@ -58,7 +58,7 @@ from typing import Final
 
 from ..core.market import HOUR_S, rounded_price
 from ..prices.timeline import Period, Timeline
-from .solver import Piece
+from .solver import Piece, length_s
 
 _NORMAL: Final = NormalDist()
 _P90_Z_SCORE: Final = _NORMAL.inv_cdf(0.9)
@@ -105,7 +105,7 @@ def window_saving(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> 
     If a needed price is unknown, return None. If the window starts at `at_once` and has no gaps, the saving and its
     chance are 0.
     """
-    duration = sum(end - start for start, end in pieces)
+    duration = length_s(pieces)
     weights: dict[Period, float] = {}
     for sign, compared in ((1, [(at_once, at_once + duration)]), (-1, pieces)):
         seconds = seconds_by_period(timeline, compared)
@@ -129,7 +129,7 @@ def window_cost(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: floa
     unknown, return None.
     """
     used = used_pieces(pieces, energy_kwh=energy_kwh, power_kw=power_kw)
-    given_s = sum(end - start for start, end in used)
+    given_s = length_s(used)
     seconds = seconds_by_period(timeline, used)
     if seconds.total() < given_s:
         return None

@@ -42,7 +42,7 @@ solutions appear.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -103,6 +103,11 @@ class _PriceGrid:
 def round_up_to_quarter(seconds: int | Fraction) -> int:
     """Round an instant in UTC seconds, or a length in seconds, up to a whole quarter of an hour."""
     return -(-seconds // QUARTER_S) * QUARTER_S
+
+
+def length_s(pieces: Iterable[Piece]) -> int:
+    """Return the length of all pieces together, in seconds."""
+    return sum(end - start for start, end in pieces)
 
 
 def cheapest_pieces(
@@ -195,9 +200,7 @@ def usable_pieces(
     pieces = tuple(piece for piece in ranges if piece[1] - piece[0] >= min_piece_s or piece[0] == continued)
     if all(later[0] - earlier[1] >= min_pause_s for earlier, later in pairwise(pieces)):
         return pieces
-    everything = Job(
-        duration_s=sum(end - start for start, end in pieces), min_piece_s=min_piece_s, min_pause_s=min_pause_s
-    )
+    everything = Job(duration_s=length_s(pieces), min_piece_s=min_piece_s, min_pause_s=min_pause_s)
     return cheapest_pieces(timeline, bounds, everything, price_of, is_piece_running=is_piece_running)
 
 
