@@ -9,6 +9,8 @@ from typing import Any, Final, override
 
 import voluptuous as vol
 from homeassistant.config_entries import ConfigEntryState, ConfigFlowResult, OptionsFlow
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import EVENT_DATA_ENTRY_FLOW_PROGRESSED
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.selector import (
     BooleanSelector,
@@ -40,6 +42,8 @@ SELLS: Final = "sells"
 MARGIN: Final = "margin"
 BALANCING: Final = "balancing"
 _MAX_CENTS: Final = 100
+_LISTENS_WITHIN_S: Final = 10.0
+_LISTENS_STEP_S: Final = 0.1
 
 # The default billing period is an hour, because most homes are billed by the hour.
 BILLING_QUESTION: Final = vol.Schema(
@@ -96,6 +100,18 @@ def _options_with_selling(options: Mapping[str, Any], typed: Mapping[str, Any], 
     row |= {key: typed[key] for key in (NEGATIVE_IS_ZERO, VALID_FROM) if typed.get(key)}
     rows = rows_without(options.get(SELLING, {}).get(ROWS, ()), row_name(row))
     return {**others, SELLING: {RESOLUTION: typed[RESOLUTION], ROWS: ordered_rows([*rows, row])}}
+
+
+async def _until_dialog_listens(hass: HomeAssistant) -> None:
+    """Wait until a dialog listens for the end of a step with progress, at most `_LISTENS_WITHIN_S` seconds.
+
+    Home Assistant's dialog begins to listen only after it has shown the step. If the step ended before, the dialog
+    would wait for ever.
+    """
+    for _ in range(round(_LISTENS_WITHIN_S / _LISTENS_STEP_S)):
+        if hass.bus.async_listeners().get(EVENT_DATA_ENTRY_FLOW_PROGRESSED):
+            return
+        await asyncio.sleep(_LISTENS_STEP_S)
 
 
 class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
@@ -207,6 +223,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
         )
 
     async def _compare(self, question: Question, language: str) -> str:
+        await _until_dialog_listens(self.hass)
         entry: TunnihindConfigEntry = async_get_config_entry(self.hass, DOMAIN, self.config_entry.entry_id)
         answer = await answer_question(self.hass, entry.runtime_data, question, self.async_update_progress)
         return await answer_text(self.hass, answer, language)

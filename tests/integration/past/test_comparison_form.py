@@ -1,13 +1,19 @@
 """The form that leads through a comparison of contracts by the past year."""
 
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
 import pytest
+from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.energy.data import async_get_manager
 from homeassistant.config_entries import ConfigFlowResult
 from homeassistant.core import Event, HomeAssistant
-from homeassistant.data_entry_flow import EVENT_DATA_ENTRY_FLOW_PROGRESS_UPDATE, FlowResultType
+from homeassistant.data_entry_flow import (
+    EVENT_DATA_ENTRY_FLOW_PROGRESS_UPDATE,
+    EVENT_DATA_ENTRY_FLOW_PROGRESSED,
+    FlowResultType,
+)
 from homeassistant.setup import async_setup_component
 
 from custom_components.tunnihind.core.market import ESTONIA, HOUR_S
@@ -24,6 +30,12 @@ async def meter(recorder_mock: object, hass: HomeAssistant, archive: Archive) ->
     archive.since = ESTONIA.midnight(date(2025, 1, 1))
     archive.home.price_of = lambda start: 300.0 if start % (2 * HOUR_S) else 100.0
     await read(hass, even(OCTOBER, (NEW_YEAR - OCTOBER) // HOUR_S))
+
+
+@pytest.fixture(autouse=True)
+def dialog(hass: HomeAssistant) -> Callable[[], None]:
+    """Listen for the end of the progress, as an open dialog does. Return a function that ends this."""
+    return hass.bus.async_listen(EVENT_DATA_ENTRY_FLOW_PROGRESSED, lambda _: None)
 
 
 async def ask(hass: HomeAssistant, archive: Archive, **answers: Any) -> ConfigFlowResult:  # noqa: ANN401  a form's own
@@ -77,6 +89,22 @@ async def test_the_progress_goes_on_to_its_end(hass: HomeAssistant, archive: Arc
     assert parts == sorted(parts)
     assert len(parts) > 6
     assert 0 <= parts[0] < 0.5 < parts[-1] <= 1
+
+
+async def test_the_work_waits_until_the_dialog_listens(
+    hass: HomeAssistant, archive: Archive, dialog: Callable[[], None], freezer: FrozenDateTimeFactory
+) -> None:
+    """Home Assistant's dialog listens only after it has shown the progress, and misses an earlier end."""
+    await archive.home.add()
+    form = await choose(hass, "compare", entry=archive.home.entry)
+    asked = len(archive.asked)
+    dialog()
+    result = await hass.config_entries.options.async_configure(form["flow_id"], {"energy": METER})
+    assert (result["type"], len(archive.asked)) == (FlowResultType.SHOW_PROGRESS, asked)
+    hass.bus.async_listen(EVENT_DATA_ENTRY_FLOW_PROGRESSED, lambda _: None)
+    freezer.tick()
+    assert (await _waited(hass, result))["step_id"] == "compared"
+    assert len(archive.asked) > asked
 
 
 async def test_the_form_suggests_the_meters_of_the_energy_dashboard_and_then_what_was_typed(
