@@ -101,7 +101,13 @@ async def test_tomorrows_quarters_come_however_late_and_stay_after_a_restart(
         everything["ee"][tomorrow + 5 * QUARTER_S] = -12.34
         elering.quotes = everything
         end = day_end(TODAY + timedelta(days=1)) - QUARTER_S
-        reply = await server.until(QUARTERS, lambda reply: reply.json()["dayAhead"][-1]["ts"] == end, say="tomorrow")
+        # A new forecast follows the new prices. It must not come between the answer kept below and the server's end.
+        before = hours["madeAt"]
+        reply = await server.until(
+            QUARTERS,
+            lambda reply: reply.json()["dayAhead"][-1]["ts"] == end and reply.json()["madeAt"] > before,
+            say="tomorrow",
+        )
         served = by_start(reply.json()["dayAhead"], "eurMwh")
         assert served == {ts: price for ts, price in everything["ee"].items() if ts >= min(served)}
         assert by_start(reply.json()["dayAhead"], "eurKwh")[tomorrow + 5 * QUARTER_S] == round(-0.01234 * 1.22, 4)
