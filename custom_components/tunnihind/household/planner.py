@@ -179,6 +179,8 @@ class Planner:
 
     def _sun_for(self, plan: str) -> Sun:
         """Return the sun that is left for a plan by the plans before it, and by windows that have begun."""
+        if not self._sun.surplus_kw:
+            return self._sun
         places = {id_: place for place, id_ in enumerate(self.settings)}
         place = places.get(plan, len(places))
         return sun_left(

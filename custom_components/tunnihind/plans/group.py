@@ -221,9 +221,8 @@ class _Group[Key: Hashable]:
         return last if isinstance(last, Window) and has_begun and last.end > self._now else None
 
     def _held(self, key: Key) -> list[Piece]:
-        """Return the pieces that stay: the running one, and in a plan by duration all of a window that has begun."""
-        settings, window = self._members[key].settings, self._begun_window(key)
-        may_move = settings.energy_kwh is not None or settings.kind.has_limit_instead_of_duration
+        """Return the pieces that stay: the running one, and all of a window whose later pieces don't move."""
+        window, may_move = self._begun_window(key), _may_later_pieces_move(self._members[key].settings)
         return [piece for piece in self._ahead(window) if piece[0] < self._now or not may_move]
 
     def _blocked(self, key: Key, pieces: Mapping[Key, Iterable[Piece]]) -> tuple[Piece, ...]:
@@ -314,7 +313,7 @@ class _Group[Key: Hashable]:
         settings, first = member.settings, floor_hour(self._now)
         ran = [piece for piece in begun.pieces if piece[0] < self._now] if begun else []
         missing_s = alone.asked_s - length_s(ran)
-        if missing_s <= 0 or (begun and settings.energy_kwh is None):
+        if missing_s <= 0 or (begun and not _may_later_pieces_move(settings)):
             return None
         ran_until = ran[-1][1] if ran else alone.last_run.end if alone.last_run else 0
         is_running = bool(ran) and ran_until > self._now
@@ -350,6 +349,12 @@ class _Group[Key: Hashable]:
         return lambda at: sum(
             self._power[key] for key, of_plan in pieces.items() for start, end in of_plan if start <= at < end
         )
+
+
+def _may_later_pieces_move(settings: PlanSettings) -> bool:
+    """Return whether the plan chooses its later pieces again after its window has begun."""
+    is_by_duration = settings.energy_kwh is None and not settings.kind.has_limit_instead_of_duration
+    return not is_by_duration or settings.more_below is not None
 
 
 def _worth_of_more(settings: PlanSettings) -> float:

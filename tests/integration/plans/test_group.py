@@ -97,6 +97,17 @@ def test_a_plan_by_limit_takes_what_the_needs_leave() -> None:
     assert hours(together({"below": below, "car": plan(energy=2, power=2)}, 5)["below"].outcome) == [(1, 4)]
 
 
+def test_cheap_time_beyond_the_need_of_a_begun_window_gives_way_to_a_need() -> None:
+    prices = line(settled(NIGHT, [0.05, 0.3, 0.05, 0.05, *[0.3] * 20]))
+    floor = plan(duration=60, split=True, min_piece=60, more_below=16)
+    started = outcomes(together({"floor": floor}, prices=prices))
+    assert hours(started["floor"]) == [(0, 1), (2, 4)]
+    boiler = plan(duration=60, earliest="02:00:00", deadline="03:00:00")
+    found = together({"floor": floor, "boiler": boiler}, prices=prices, now=clock(1), last=started)
+    assert (hours(found["boiler"].outcome), hours(found["floor"].outcome)) == ([(2, 3)], [(0, 1), (3, 4)])
+    assert found["floor"].gave_way_to == ("boiler",)
+
+
 def test_a_running_piece_stays_and_what_comes_later_moves() -> None:
     car = plan(energy=12, power=4, split=True)
     started = outcomes(together({"car": car}))
