@@ -35,8 +35,10 @@ from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
 MAX_STORE_READERS: Final = 2
-"""At most this many months of one zone are read from the store at a time. For each zone's tables of scores, a second
-limit of the same size applies."""
+"""At most this many months of one zone are read from the store at a time. For each zone's tables of scores, and for its
+records, limits of the same size apply."""
+MAX_STORE_REQUESTS: Final = 16
+"""Beside those that are read, so many requests wait that there are at most this many. Further ones are refused."""
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
@@ -117,21 +119,26 @@ class _StoreReaders:
         self._documents = documents
         self._contents = contents
         self._turns = asyncio.Semaphore(MAX_STORE_READERS)
+        self._requests = 0
 
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
         """Answer with the result of `read`.
 
-        If `MAX_STORE_READERS` requests are already reading, or if `read` raises StoreError, answer 503.
+        If `MAX_STORE_REQUESTS` requests already read or wait, or if `read` raises StoreError, answer 503.
         """
-        if self._turns.locked():
+        # A page that is left or changed leaves its requests behind: its next ones wait for these, without a refusal.
+        if self._requests >= MAX_STORE_REQUESTS:
             detail = f"Too many {self._documents} are being read: try again."
             return self._problems.answer(503, detail, fields={"Retry-After": "1"})
+        self._requests += 1
         try:
             async with self._turns:
                 return reply(request, await asyncio.to_thread(read, coding_for_request(request)))
         except StoreError as error:
             detail = f"No {self._contents} can be read: {error.reason}."
             return self._problems.answer(503, detail, fields={"Retry-After": "5"})
+        finally:
+            self._requests -= 1
 
 
 def history_handler(months: MonthReader, problems: ProblemMaker) -> Handler:

@@ -232,8 +232,8 @@ def price_operations() -> Mapping[str, Document]:
             "One calendar month by the $adjective clock. If only the price of the hour is known, its quarters have "
             "this price and are marked `hourly`. Periods with an unknown price are left out. A complete, confirmed "
             "month may be cached for a year, from a week after the end of the month. A correction changes the `ETag`. "
-            "Unknown parameters are refused. At most two months of a zone are read at a time. Other requests get 503 "
-            "with `Retry-After`.",
+            "Unknown parameters are refused. At most two months of a zone are read at a time. Up to 14 requests wait, "
+            "others get 503 with `Retry-After`.",
             answers=cacheable_answers(answer_content("HistoryResponse"))
             | problem_references(400, 404, 405, 429, 500, 503),
             parameters=[_MONTH_PARAMETER, _RESOLUTION_PARAMETER, _KNOWN_TAG_PARAMETER],
