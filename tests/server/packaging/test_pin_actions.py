@@ -29,6 +29,8 @@ def git(repository: Path, *arguments: str) -> str:
 @pytest.fixture
 def github(tmp_path: Path) -> Path:
     """Return a folder with a repository for each action, each with an annotated tag or a branch of the used name."""
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
     folder = tmp_path / "github"
     for repository, named in USED:
         path = folder / repository
