@@ -18,7 +18,7 @@ from typing import BinaryIO, Final, cast
 
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import WorkerError
-from tunnihind.pipeline.worker_process import Outcome, receive_message, send_message
+from tunnihind.pipeline.worker_process import Outcome, receive_message, return_free_memory, send_message
 from tunnihind.settings import ENVIRONMENT_PREFIX
 
 _LOG: Final = logging.getLogger(__name__)
@@ -135,6 +135,8 @@ class Worker:
         process.kill()
 
     def _start_process(self) -> _Process:
+        # The server's and the process's memory add up, and the server's own work leaves much of it free.
+        return_free_memory()
         try:
             return _Process(self._niceness, self._handle_idle_death, self._log, is_thrifty=self._is_thrifty)
         except OSError as error:

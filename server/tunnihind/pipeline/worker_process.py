@@ -78,7 +78,8 @@ def main() -> None:
     threading.Thread(target=_listen, args=(work,), daemon=True).start()
     while True:
         send_message(server, _outcome_of(work.get()))
-        _release_memory()
+        gc.collect()
+        return_free_memory()
 
 
 def _listen(work: queue.SimpleQueue[bytes]) -> None:
@@ -101,13 +102,12 @@ def _outcome_of(pickled: bytes) -> Outcome:
         return None, failure
 
 
-def _release_memory() -> None:
-    """Collect garbage. With the GNU C library, also return free memory to the system.
+def return_free_memory() -> None:
+    """Return free memory to the system, if the C library is GNU's.
 
-    By itself, the GNU C library keeps free memory between used blocks. After forecasts of 90 past days, this can be a
-    third of the process's memory.
+    By itself, it keeps free memory between used blocks. After forecasts of 90 past days, this can be a third of the
+    process's memory.
     """
-    gc.collect()
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
