@@ -10,7 +10,7 @@ from homeassistant.helpers import config_validation as cv
 
 from ..choices import one_of
 from ..errors import Refusal
-from ..plans.plan import window_in_span
+from ..plans.search import window_in_span
 from ..plans.settings import (
     LONGEST_DURATION_MIN,
     MAX_TOLERANCE_CENTS,

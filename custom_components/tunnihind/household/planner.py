@@ -14,6 +14,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN, LOGGER, SUBENTRY_PLAN
 from ..core.market import HOUR_S, Market
+from ..plans.begun_window import replanned
 from ..plans.group import MOST_TOGETHER, Member, Place, Room, decided_together
 from ..plans.outcome import Outcome, Window
 from ..plans.plan import (
@@ -21,7 +22,6 @@ from ..plans.plan import (
     missing_kwh,
     next_outcome,
     next_window,
-    replanned,
     status_of,
     switched_off_outcome,
     windows_after,

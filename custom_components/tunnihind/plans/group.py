@@ -24,7 +24,8 @@ from typing import Final, cast
 from ..core.market import HOUR_S, QUARTER_S, floor_hour
 from ..prices.timeline import Timeline
 from .outcome import Outcome, Window
-from .plan import LEAST_GAIN, USUAL_POWER_KW, cost_in, next_outcome
+from .plan import next_outcome
+from .search import LEAST_GAIN, USUAL_POWER_KW, cost_in
 from .settings import PlanSettings
 from .solver import Piece, length_s
 from .spans import open_times

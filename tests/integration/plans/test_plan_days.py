@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from custom_components.tunnihind.core.market import HOUR_S
 from custom_components.tunnihind.plans.outcome import Outcome, Window
-from custom_components.tunnihind.plans.plan import next_outcome, window_in_span
+from custom_components.tunnihind.plans.plan import next_outcome
+from custom_components.tunnihind.plans.search import window_in_span
 from custom_components.tunnihind.plans.settings import MAX_DAYS, Horizon, PlanSettings
 from custom_components.tunnihind.plans.spans import latest_close_to_wait_for, spans
 from custom_components.tunnihind.prices.timeline import Period, Timeline

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from custom_components.tunnihind.core.market import HOUR_S
 from custom_components.tunnihind.plans.outcome import NoWindow, NoWindowReason, Window, outcome_from_dict
-from custom_components.tunnihind.plans.plan import next_outcome, next_window, window_in_span, windows_after
+from custom_components.tunnihind.plans.plan import next_outcome, next_window, windows_after
 from custom_components.tunnihind.plans.saving import Cost
+from custom_components.tunnihind.plans.search import window_in_span
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.solver import usable_pieces
 from custom_components.tunnihind.plans.spans import Span

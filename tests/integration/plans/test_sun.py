@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from custom_components.tunnihind.core.market import ESTONIA
 from custom_components.tunnihind.household.planner import Planner
 from custom_components.tunnihind.plans.outcome import Window
-from custom_components.tunnihind.plans.plan import next_outcome, window_in_span
+from custom_components.tunnihind.plans.plan import next_outcome
+from custom_components.tunnihind.plans.search import window_in_span
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.solver import Piece
 from custom_components.tunnihind.plans.spans import Span
