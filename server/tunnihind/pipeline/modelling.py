@@ -244,10 +244,11 @@ class ProcessModeller:
     A process ends soon after its work, so that it takes no memory between two hourly runs.
     """
 
-    def __init__(self, database_url: str) -> None:
+    def __init__(self, database_url: str, *, answers_requests: bool = True) -> None:
+        """Prepare the processes. If this process `answers_requests`, they have a lower priority."""
         self._database_url = database_url
-        self._worker = Worker()
-        self._past_worker = Worker(niceness=_LOWEST_PRIORITY, is_thrifty=True)
+        self._worker = Worker() if answers_requests else Worker(niceness=0)
+        self._past_worker = Worker(niceness=_LOWEST_PRIORITY if answers_requests else 0, is_thrifty=True)
         self._lock = asyncio.Lock()
         self._zones_with_recent_forecasts = set[Zone]()
 
@@ -310,9 +311,9 @@ class ProcessModeller:
 
 
 @asynccontextmanager
-async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
+async def process_modeller(database_url: str, *, answers_requests: bool = True) -> AsyncIterator[ProcessModeller]:
     """Provide a `ProcessModeller`. When the context closes, end the modeller's processes."""
-    modeller = ProcessModeller(database_url)
+    modeller = ProcessModeller(database_url, answers_requests=answers_requests)
     try:
         yield modeller
     finally:

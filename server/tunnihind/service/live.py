@@ -130,7 +130,7 @@ async def ingest_once(settings: Settings, show: ShowProgress) -> bool:
             observer = ServerObserver(Metrics(), show)
             async with (
                 open_session(settings.contact) as session,
-                process_modeller(settings.store_url) as modeller,
+                process_modeller(settings.store_url, answers_requests=False) as modeller,
                 run_in_background(_keep_renewing_lease(lease, clock)),
             ):
                 sources = configured_sources(settings, session, clock)

@@ -166,6 +166,18 @@ async def test_past_days_are_made_once_also_after_an_upgrade_in_place(
     assert second.missing_count < first.missing_count
 
 
+@pytest.mark.parametrize(("answers_requests", "lower"), [(True, 10), (False, 0)])
+async def test_only_beside_requests_does_a_forecast_wait_for_other_programs(
+    tmp_path: Path, lower: int, *, answers_requests: bool
+) -> None:
+    url = f"sqlite:///{tmp_path / 'nowhere.db'}"
+    async with process_modeller(url, answers_requests=answers_requests) as modeller:
+        with pytest.raises(StoreError):
+            await modeller.runs(ESTONIA, NOW)
+        child = os.getpriority(os.PRIO_PROCESS, child_of(modeller))
+    assert child == min(os.getpriority(os.PRIO_PROCESS, 0) + lower, 19)
+
+
 async def test_what_goes_wrong_in_the_child_comes_out_as_it_is(tmp_path: Path) -> None:
     async with process_modeller(f"sqlite:///{tmp_path / 'nowhere.db'}") as modeller:
         with pytest.raises(StoreError, match="there is no database"):
