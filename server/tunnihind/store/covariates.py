@@ -28,10 +28,9 @@ from tunnihind.store.schema import covariates as table
 from tunnihind.store.scores import delete_past_forecasts_since
 from tunnihind.store.state import StateBook
 
-type FindSuperseded = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
-"""Returns True for each covariate forecast that price forecasts no longer use. The arguments are arrays with an item
-for each covariate forecast: a number for its covariate, its instant of issue, and whether it comes from a weather run.
-"""
+type FindSuperseded = Callable[[Instants, NDArray[np.bool_]], NDArray[np.bool_]]
+"""Returns True for each forecast of a covariate that price forecasts no longer use. The arguments are arrays with an
+item for each forecast: its instant of issue, and whether it comes from a weather run."""
 
 type FindSuperfluous = Callable[[Mapping[int, int | None]], set[int]]
 """Returns the issue instants of those forecasts of a covariate that need not be kept. The argument maps each forecast's
@@ -109,9 +108,14 @@ class CovariateBook:
         `superseded` returns True for the forecasts to leave out. To save memory, their values are not unpacked.
         """
         where = table.c.issued_ts.between(EARLIEST if since_ts is None else since_ts, LATEST)
+        found: dict[str, tuple[IssuedSeries, ...]] = {}
         with self._database.reading() as connection:
-            excluded = set() if superseded is None else _superseded_keys(connection, where, superseded)
-            return _archive_by_covariate(self.rows.read(connection, where, excluded_keys=excluded))
+            # One covariate at a time, because the rows and keys of all covariates would take much memory.
+            for name in connection.scalars(select(type_coerce(table.c.name, NullType())).where(where).distinct()).all():
+                one = where & (table.c.name == name)
+                excluded = set() if superseded is None else _superseded_keys(connection, one, superseded)
+                found |= _archive_by_covariate(self.rows.read(connection, one, excluded_keys=excluded)).series
+        return CovariateArchive(dict(sorted(found.items())))
 
     def issued_between(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
         """Return the forecasts issued in [since, as_of] for the covariates in `names`. Raises StoreError."""
@@ -152,10 +156,8 @@ def _superseded_keys(
 ) -> set[tuple[Any, ...]]:
     columns = table.c.name, table.c.issued_ts, table.c.run_ts
     keys = connection.execute(select(*(type_coerce(column, NullType()) for column in columns)).where(where)).all()
-    number = {name: n for n, name in enumerate({row[0] for row in keys})}
-    series = np.array([number[row[0]] for row in keys], np.int64)
     issued = np.fromiter((row[1] for row in keys), np.int64, len(keys))
-    is_superseded = superseded(series, issued, np.array([row[2] is not None for row in keys], np.bool_))
+    is_superseded = superseded(issued, np.array([row[2] is not None for row in keys], np.bool_))
     return {tuple(row[:2]) for row, one in zip(keys, is_superseded.tolist(), strict=True) if one}
 
 

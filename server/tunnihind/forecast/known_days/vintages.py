@@ -63,22 +63,20 @@ def without_superseded_weather_runs(issues: tuple[IssuedSeries, ...], as_of: int
         return issues
     issued = np.array([issue.issued_ts for issue in issues], np.int64)
     is_run = np.array([issue.run_ts is not None for issue in issues])
-    superseded = superseded_forecast_mask(np.zeros_like(issued), issued, is_run, as_of)
+    superseded = superseded_forecast_mask(issued, is_run, as_of)
     return tuple(issue for issue, is_superseded in zip(issues, superseded.tolist(), strict=True) if not is_superseded)
 
 
-def superseded_forecast_mask(
-    series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int
-) -> NDArray[np.bool_]:
-    """Return true for each forecast that `without_superseded_weather_runs` leaves out.
+def superseded_forecast_mask(issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
+    """Return true for each forecast of a covariate that `without_superseded_weather_runs` leaves out.
 
-    All arrays have shape (forecasts,). `series` identifies each forecast's covariate by a number.
+    All arrays have shape (forecasts,).
     """
     issue_day = -((ISSUE_AT_S - issued) // DAY_S)  # the day of the first issue instant at or after `issued`
-    order = np.lexsort((issued, issue_day, series))
+    order = np.lexsort((issued, issue_day))
     order = order[is_run[order]]
-    one, day, at = series[order], issue_day[order], issued[order]
-    is_last = np.append((one[1:] != one[:-1]) | (day[1:] != day[:-1]), np.ones(min(order.size, 1), np.bool_))
+    day, at = issue_day[order], issued[order]
+    is_last = np.append(day[1:] != day[:-1], np.ones(min(order.size, 1), np.bool_))
     newest = np.repeat(at[is_last], np.diff(np.flatnonzero(is_last), prepend=-1))
     superseded = np.zeros(issued.shape, np.bool_)
     superseded[order] = (day <= (as_of - ISSUE_AT_S) // DAY_S) & (at < newest)
