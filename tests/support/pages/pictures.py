@@ -10,8 +10,9 @@ from pathlib import Path
 
 from playwright.async_api import FloatRect, Locator, Page
 
-MORNING = "2026-01-15T08:40:00Z"
-"""10:40 in Tallinn: tomorrow still has a forecast."""
+MORNING = "2026-01-15T08:31:00Z"
+"""10:31 in Tallinn: tomorrow still has a forecast. The quarter of an hour has begun only now, so that also on a slow
+machine all pictures are of the same quarter."""
 
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
 _WORDS = IMAGES / "words.json"
