@@ -25,7 +25,7 @@ from ..core.market import HOUR_S, QUARTER_S, floor_hour
 from ..prices.timeline import Timeline
 from .outcome import Outcome, Window
 from .plan import next_outcome
-from .search import LEAST_GAIN, USUAL_POWER_KW, cost_in
+from .search import LEAST_GAIN, cost_in, counted_power_kw
 from .settings import PlanSettings
 from .solver import Piece, length_s
 from .spans import open_times
@@ -261,7 +261,7 @@ class _Group[Key: Hashable]:
         if not isinstance(outcome, Window) or outcome.span.closes != alone.span.closes:
             return alone.asked_s, 0.0
         lasts_s = length_s(outcome.pieces)
-        power_kw = settings.power_kw or USUAL_POWER_KW
+        power_kw = counted_power_kw(settings)
         # A price of a window that has begun may be unknown for a while. The window is the same in all arrangements.
         cost = cost_in(settings, self._members[key].prices, outcome.pieces) or 0.0
         cost += settings.start_cost * len(outcome.pieces)

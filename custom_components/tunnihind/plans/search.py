@@ -23,7 +23,7 @@ SEARCH_AHEAD_S: Final = 8 * 24 * HOUR_S
 """Even a plan for one weekday usually has a span in this time. Hardly any price after it is known."""
 LEAST_GAIN: Final = 0.05
 """The least gain in EUR for which a window that has not begun moves when prices change."""
-USUAL_POWER_KW: Final = 2.0
+_USUAL_POWER_KW: Final = 2.0
 """A device whose power is unknown counts with this power, as on the server's page."""
 
 
@@ -291,7 +291,7 @@ def price_function(settings: PlanSettings) -> PriceOf:
 
 def counted_power_kw(settings: PlanSettings) -> float:
     """Return the device's power, or the usual power if it is unknown."""
-    return settings.power_kw or USUAL_POWER_KW
+    return settings.power_kw or _USUAL_POWER_KW
 
 
 def is_blocked(settings: PlanSettings, pieces: Sequence[Piece]) -> bool:

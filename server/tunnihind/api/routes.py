@@ -38,7 +38,7 @@ MAX_STORE_READERS: Final = 2
 """At most this many months of one zone are read from the store at a time. For each zone's tables of scores, and for its
 records, limits of the same size apply."""
 MAX_STORE_REQUESTS: Final = 16
-"""Beside those that are read, so many requests wait that there are at most this many. Further ones are refused."""
+"""At most this many requests of each kind are read or wait for their turn. Further ones are refused."""
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
